@@ -1,10 +1,12 @@
 # Small helpers that every folder of this project uses.
 
-# opgate_warnings(TARGET): our warnings, as errors, on the target's own C++ and CUDA sources.
+option(OPGATE_WARNINGS_ARE_ERRORS "A warning ends the build" ON)
+
+# opgate_warnings(TARGET): our warnings, as errors by default, on the target's own C++ and CUDA sources.
 function(opgate_warnings target)
   target_compile_options(${target} PRIVATE
-    $<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Werror;-Wno-unknown-pragmas>
-    $<$<COMPILE_LANGUAGE:CUDA>:-Werror=all-warnings;-Xcompiler=-Wall>)
+    $<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;$<$<BOOL:${OPGATE_WARNINGS_ARE_ERRORS}>:-Werror>;-Wno-unknown-pragmas>
+    $<$<COMPILE_LANGUAGE:CUDA>:$<$<BOOL:${OPGATE_WARNINGS_ARE_ERRORS}>:-Werror=all-warnings>;-Xcompiler=-Wall>)
 endfunction()
 
 # opgate_own_code(TARGET HEADERS): settings for this project's own libraries and programs, which a user's do not have.
@@ -88,7 +90,7 @@ endfunction()
 # linking each file, so that compiled modules and libraries can lie beside them as they do in a wheel.
 function(opgate_stage_python package source_dir)
   file(GLOB_RECURSE _files CONFIGURE_DEPENDS RELATIVE "${source_dir}" "${source_dir}/*.py" "${source_dir}/*.md"
-       "${source_dir}/*.jinja" "${source_dir}/py.typed")
+       "${source_dir}/*.jinja" "${source_dir}/*.h" "${source_dir}/py.typed")
   set(_staged "${CMAKE_BINARY_DIR}/python/${package}")
   file(GLOB_RECURSE _old LIST_DIRECTORIES false "${_staged}/*.py" "${_staged}/*.md")
   if(_old)

@@ -35,6 +35,13 @@ CheckList CaseSet::of(Calls::Position call) const {
   return left;
 }
 
+void CaseSet::add(Calls::Position call, const Check& check) {
+  const auto at = number(call, check);
+  if (!at || cases_[*at]) return;
+  cases_[*at] = true;
+  ++size_;
+}
+
 bool CaseSet::remove(Calls::Position call, const Check& check) {
   const auto at = number(call, check);
   if (!at || !cases_[*at]) return false;

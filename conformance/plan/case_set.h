@@ -16,11 +16,16 @@ class CaseSet {
  public:
   /// The cases of the calls that `part` holds.
   CaseSet(const Calls& calls, const ShardAssignment& part);
+  /// Without any case.
+  explicit CaseSet(const Calls& calls) : calls_(calls), cases_(calls.cases()) {}
 
   bool contains(Calls::Position call, const Check& check) const;
 
   /// The checks of the call whose cases are in the set.
   CheckList of(Calls::Position call) const;
+
+  /// Adds a case of the calls.
+  void add(Calls::Position call, const Check& check);
 
   /// Removes the case. Returns false if it was not in the set.
   bool remove(Calls::Position call, const Check& check);

@@ -70,6 +70,35 @@ BuildRecipe recipe(const toml::node& node, const fs::path& file) {
   return recipe;
 }
 
+MutationRecipe mutation_recipe(const toml::node& node, const fs::path& file) {
+  MutationRecipe recipe;
+  const auto wrong = [&](const toml::node& at) {
+    throw SetupError(fmt::format(
+        "{}:{}: `mutation` must be a table of sources, without (lists of strings), command, folder, "
+        "equivalent (a string each) and environment (a table of strings)",
+        file.string(), at.source().begin.line));
+  };
+  const toml::table* table = node.as_table();
+  if (table == nullptr) wrong(node);
+  for (const auto& [key, value] : *table) {
+    if (key == "sources")
+      recipe.sources = strings(value, file, "mutation.sources");
+    else if (key == "without")
+      recipe.without = strings(value, file, "mutation.without");
+    else if (key == "command" && value.is_string())
+      recipe.build.command = *value.value<std::string>();
+    else if (key == "folder" && value.is_string())
+      recipe.build.folder = *value.value<std::string>();
+    else if (key == "environment")
+      recipe.environment = variables(value, file);
+    else if (key == "equivalent" && value.is_string())
+      recipe.equivalent = file.parent_path() / *value.value<std::string>();
+    else
+      wrong(value);
+  }
+  return recipe;
+}
+
 // The folders of `builds` that kernel-builder may have made, for an error that suggests one of them.
 std::vector<std::string> builds_in(const fs::path& folder) {
   std::vector<std::string> builds;
@@ -197,13 +226,15 @@ Config read_config(fs::path file) {
       config.packages = folders(strings(node, file, key), base);
     else if (key == "build")
       config.build = recipe(node, file);
+    else if (key == "mutation")
+      config.mutation = mutation_recipe(node, config.file);
     else if (key == "environment")
       config.environment = variables(node, file);
     else
       throw SetupError(fmt::format(
           "{}:{}: `{}` is no setting of OpGate; there are libraries, specs, python, kernels, "
           "python_path, library_path, sources, packages (lists of strings), output, recorded, regressions, "
-          "ledger, waivers, evidence, signers (a string each), build and environment (tables)",
+          "ledger, waivers, evidence, signers (a string each), build, mutation and environment (tables)",
           file.string(), node.source().begin.line, key));
   }
   // Behind the keys, which may come in any order.

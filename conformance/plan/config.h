@@ -18,6 +18,16 @@ struct BuildRecipe {
                                  ///< `libraries` says
 };
 
+/// How `opgate mutate` makes and builds mutants. Paths are relative to the folder of the configuration.
+struct MutationRecipe {
+  std::vector<std::string> sources;  ///< files and folders that have mutants
+  std::vector<std::string> without;  ///< names and shell patterns of files that have none
+  BuildRecipe build;                 ///< run in a copy of the project; by default the one of the project
+  /// Variables for the processes that run mutants, in which {copy} stands for the copy of the project.
+  std::map<std::string, std::string> environment;
+  std::filesystem::path equivalent;  ///< file of mutants that nothing can notice; empty for none
+};
+
 struct Config {
   std::filesystem::path file;          ///< the opgate.toml itself
   std::vector<std::string> libraries;  ///< operator libraries, loaded first, in this order
@@ -37,6 +47,7 @@ struct Config {
   std::vector<std::filesystem::path> sources;   ///< files and folders that every operator is made from
   std::vector<std::filesystem::path> packages;  ///< AOTInductor packages that must go on working
   BuildRecipe build;
+  MutationRecipe mutation;
   std::map<std::string, std::string> environment;  ///< variables for checks, not for benchmarks
 
   std::filesystem::path libraries_from;  ///< a build that all libraries are taken from; empty for none

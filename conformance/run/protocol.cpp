@@ -17,6 +17,7 @@ void to_json(nlohmann::json& json, const Setup& setup) {
           {"packages", setup.packages},
           {"models", setup.models},
           {"python_kernels", setup.python_kernels},
+          {"mutant", setup.mutant},
           {"simulated", setup.simulated},
           {"memory", setup.memory},
           {"checks", setup.checks},
@@ -42,6 +43,7 @@ void from_json(const nlohmann::json& json, Setup& setup) {
   json.at("recorded").get_to(setup.recorded);
   json.at("samples").get_to(setup.samples);
   json.at("outputs").get_to(setup.outputs);
+  json.at("mutant").get_to(setup.mutant);
   json.at("simulated").get_to(setup.simulated);
   json.at("memory").get_to(setup.memory);
   setup.checks = json.at("checks");

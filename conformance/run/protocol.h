@@ -27,7 +27,8 @@
 //
 // A Python worker is forked from a process that has answered its set-up (run/worker_template.h):
 //   {"fork": {"commands": FILE, "answers": FILE,              {"forked": PID} or
-//             "log": FILE, "checks": [ID, ...]}}              {"cannot_fork": "why"}
+//             "log": FILE, "checks": [ID, ...],               {"cannot_fork": "why"}
+//             "mutant": 17}}
 // "checks" are those whose Python packages a process in Python imports before. The worker needs no set-up.
 //
 // A worker answers in the order of its commands and their calls, and sends each answer before it begins the
@@ -62,6 +63,7 @@ struct Setup {
   std::string samples;                              ///< file of samples instead of the specs'; may be empty
   std::string outputs;                              ///< folder in which results are kept; may be empty
 
+  int mutant = 0;          ///< see process/mutants.h
   bool simulated = false;  ///< the worker runs the calls on the simulated CUDA device, and none of the others
   uint64_t memory = 0;     ///< limit on the worker's own memory (RLIMIT_DATA), in bytes
 

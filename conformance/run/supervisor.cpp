@@ -1,26 +1,22 @@
 #include "run/supervisor.h"
 
 #include <fmt/format.h>
-#include <poll.h>
 
 #include <algorithm>
 #include <list>
 #include <stdexcept>
-#include <thread>
 
 #include "device/accelerator.h"
 #include "judging/assumed_index.h"
 #include "judging/step_count.h"
 #include "process/interrupt.h"
+#include "run/attend.h"
 #include "run/obstacles.h"
 #include "run/package_jobs.h"
 
 namespace opgate {
 namespace {
 
-constexpr int kPollMilliseconds = 100;
-// Answers are read in batches: waking up for each one costs more than reading it.
-constexpr std::chrono::milliseconds kAnswerBatchInterval{1};
 constexpr std::chrono::milliseconds kProgressInterval{50};
 // A worker takes longer to start than to run this many calls.
 constexpr size_t kCallsWorthAWorker = 64;
@@ -46,28 +42,16 @@ std::vector<std::string> checks_in(const std::vector<Queue*>& queues, const Call
 bool serve(std::list<WorkerClient>& workers, const Supervisor::Observer& observer) {
   auto next_progress = std::chrono::steady_clock::now();
   while (true) {
-    std::vector<pollfd> waiting;
-    std::vector<WorkerClient*> waiting_workers;
+    std::vector<WorkerClient*> busy;
     for (WorkerClient& worker : workers) {
-      if (worker.finished()) continue;
-      worker.feed();
-      waiting.push_back({worker.answers(), POLLIN, 0});
-      waiting.push_back({worker.commands(), POLLOUT, 0});
-      waiting_workers.push_back(&worker);
+      if (!worker.finished()) busy.push_back(&worker);
     }
-    if (waiting.empty()) return true;
-    poll(waiting.data(), waiting.size(), kPollMilliseconds);
-    if (interrupted() || observer.is_stopped()) return false;
-    std::this_thread::sleep_for(kAnswerBatchInterval);
-    for (size_t i = 0; i < waiting_workers.size(); ++i) {
-      if (waiting[2 * i + 1].revents != 0) waiting_workers[i]->send();
-      if (waiting[2 * i].revents != 0) waiting_workers[i]->receive();
-      waiting_workers[i]->check_deadline();
-    }
+    if (busy.empty()) return true;
+    if (!attend(busy, observer.is_stopped)) return false;
     if (std::chrono::steady_clock::now() < next_progress) continue;
     next_progress = std::chrono::steady_clock::now() + kProgressInterval;
     std::vector<std::string> current;
-    for (const WorkerClient* worker : waiting_workers) {
+    for (const WorkerClient* worker : busy) {
       if (std::string text = worker->current(); !text.empty()) current.push_back(std::move(text));
     }
     observer.progress(current);

@@ -21,6 +21,7 @@
 #include "process/crash_handlers.h"
 #include "process/limits.h"
 #include "process/line_reader.h"
+#include "process/mutants.h"
 #include "run/fork_worker.h"
 #include "run/project_setup.h"
 #include "run/protocol.h"
@@ -49,6 +50,7 @@ class NativeWorker {
  public:
   explicit NativeWorker(const Setup& setup)
       : setup_(setup),
+        mutant_(setup.mutant),
         simulated_(simulate(setup.simulated)),
         subjects_(load_subjects(setup)),
         checks_(all_checks(setup.checks)),
@@ -77,6 +79,7 @@ class NativeWorker {
   // the driver for devices.
   void begin() {
     begun_ = true;
+    if (mutant_ != 0) choose_mutant(mutant_);
     printed_ = end_of_printed();
     limit_memory(setup_.memory);
     if (!simulated_) forbid_processes();  // the simulated device compiles kernels
@@ -84,7 +87,12 @@ class NativeWorker {
 
   // Carries out a command, and returns the answer to it, if there is a single one.
   std::optional<json> carry_out(const json& command) {
-    if (command.contains("fork")) return fork_worker(command.at("fork"));
+    if (command.contains("fork")) {
+      const json& request = command.at("fork");
+      auto said = fork_worker(request);
+      if (!said) mutant_ = request.at("mutant");
+      return said;
+    }
     if (!begun_) begin();
     run(command);
     return std::nullopt;
@@ -139,17 +147,20 @@ class NativeWorker {
     }
     const std::streamoff printed = end_of_printed();
     const bool has_printed = std::exchange(printed_, printed) != printed;
-    if (ulps.empty() && told.empty() && !facts && !has_printed)
+    const bool reports_mutants = mutant_ == kReportReached;
+    if (ulps.empty() && told.empty() && !facts && !has_printed && !reports_mutants)
       return answer_line(fmt::format(R"({{"ran":{}}})", call));
     json message{{"ran", call}};
     if (!ulps.empty()) message["ulps"] = std::move(ulps);
     if (!told.empty()) message["judgements"] = std::move(told);
     if (facts) message["facts"] = *facts;
     if (has_printed) message["printed"] = printed;
+    if (reports_mutants) message["reached"] = reached_mutants();
     answer(message);
   }
 
   const Setup setup_;
+  int mutant_;
   const bool simulated_;
   std::vector<Spec> subjects_;
   std::vector<Check> checks_;

@@ -48,7 +48,8 @@ WorkerClient::WorkerClient(WorkerProgram program, Work work, std::optional<Forke
 void WorkerClient::start() {
   jobs_.narrow();
   if (forked_from_ && forked_from_->process->can_fork()) {
-    if (auto child = forked_from_->process->fork(process_.program().log, forked_from_->checks))
+    if (auto child = forked_from_->process->fork(process_.program().log, forked_from_->checks,
+                                                 process_.program().setup.mutant))
       return process_.adopt(std::move(child));
     if (forked_from_->process->can_fork()) return;
   }
@@ -155,6 +156,8 @@ void WorkerClient::take_verdicts(const json& message, double seconds) {
   }
   std::optional<CallFacts> facts;
   if (message.contains("facts")) facts = message.at("facts").get<CallFacts>();
+  std::vector<int> reached;
+  if (message.contains("reached")) message.at("reached").get_to(reached);
   if (message.contains("printed")) process_.forget_printed(message.at("printed").get<std::streamoff>());
   const Job job = jobs_.take_first();
   doing_.clear();
@@ -162,6 +165,7 @@ void WorkerClient::take_verdicts(const json& message, double seconds) {
   if (!job.call) return;
   queue_->answered(*job.call);
   if (facts) work_.listener.facts(*job.call, *facts);
+  if (message.contains("reached")) work_.listener.reached(*job.call, process_.kind(), reached);
   for (size_t i = 0; i < job.checks.size(); ++i)
     work_.listener.verdict(*job.call, *job.checks[i], with_suspicion(job, std::move(judgements[i])));
 }

@@ -22,6 +22,9 @@ class WorkerClient {
   struct Listener {
     Queue::OnVerdict verdict;
     std::function<void(Calls::Position, const CallFacts&)> facts = [](Calls::Position, const CallFacts&) {};
+    /// The mutants whose code the call has reached, if the worker was started to report them.
+    std::function<void(Calls::Position, Worker, const std::vector<int>& mutants)> reached =
+        [](Calls::Position, Worker, const std::vector<int>&) {};
     /// The worker spent this many seconds on the job.
     std::function<void(const Job&, double)> took = [](const Job&, double) {};
   };

@@ -17,7 +17,7 @@ std::string name_of(const Descriptor& descriptor) {
 }  // namespace
 
 std::unique_ptr<Child> WorkerTemplate::fork(const std::filesystem::path& log,
-                                            const std::vector<std::string>& checks) {
+                                            const std::vector<std::string>& checks, int mutant) {
   if (!process_.runs()) process_.start();
   read_answers();
   if (!process_.is_ready()) {
@@ -31,7 +31,8 @@ std::unique_ptr<Child> WorkerTemplate::fork(const std::filesystem::path& log,
                         {{"commands", name_of(request_->pipes.child_commands)},
                          {"answers", name_of(request_->pipes.child_answers)},
                          {"log", log.string()},
-                         {"checks", checks}}}});
+                         {"checks", checks},
+                         {"mutant", mutant}}}});
     return nullptr;
   }
   if (request_->log != log || !request_->answer) return nullptr;

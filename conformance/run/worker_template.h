@@ -33,9 +33,10 @@ class WorkerTemplate {
 
   /// A new worker that prints into `log`, or nothing if that takes longer: then it must be asked again.
   /// Starts the process if that has not been done. `checks` are ids of checks whose Python packages the
-  /// worker will need, and which the template imports if it has not yet. Throws SetupError if the process
-  /// ends.
-  std::unique_ptr<Child> fork(const std::filesystem::path& log, const std::vector<std::string>& checks);
+  /// worker will need, and which the template imports if it has not yet. `mutant` is the one that the worker
+  /// runs; see process/mutants.h. Throws SetupError if the process ends.
+  std::unique_ptr<Child> fork(const std::filesystem::path& log, const std::vector<std::string>& checks,
+                              int mutant = 0);
 
   /// The descriptor to poll for reading before fork() is asked again; -1 where there is none.
   int answers() const { return process_.answers(); }

@@ -8,6 +8,7 @@
 
 #include "judging/all_checks.h"
 #include "process/library.h"
+#include "process/mutants.h"
 #include "python/binding/classes.h"
 #include "python/binding/parts.h"
 #include "python/binding/reference.h"
@@ -101,6 +102,12 @@ void define_loaded(py::module_& module) {
       py::arg("scales") = py::dict(), py::arg("models") = py::dict(), py::arg("regressions") = "",
       py::arg("recorded") = "", py::arg("samples") = "", py::arg("outputs") = "",
       py::arg("namespaces") = py::dict());
+  module.def("choose_mutant", &choose_mutant,
+             "From now on, this mutant of the loaded libraries runs; 0: none, -1: those that calls reach are "
+             "noted. Raises RuntimeError if no library has mutants.",
+             py::arg("number"));
+  module.def("reached_mutants", &reached_mutants,
+             "The numbers of the mutants that were reached since the last call.");
   module.def("set_without_fake", &set_without_fake,
              "Says which operators have no fake kernel, though their dispatcher's entry has one that raises.",
              py::arg("operators"));

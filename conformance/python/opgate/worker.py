@@ -197,6 +197,7 @@ class Worker:
         ]
 
         self.process = os.getpid()
+        self.choose_mutant(setup["mutant"])
         self.printed = _end_of_printed()
         self.packages = PackageStore(
             Path(setup["packages"]),
@@ -239,14 +240,23 @@ class Worker:
             os._exit(0)
         return answer
 
-    def begin(self) -> None:
-        """In a process that was forked: from now on, this process is the worker."""
+    def choose_mutant(self, number: int) -> None:
+        """From now on, this mutant of the libraries runs; see process/mutants.h."""
+        from opgate import _engine
+
+        self.reports_mutants = number < 0
+        if number != 0:
+            _engine.choose_mutant(number)
+
+    def begin(self, mutant: int) -> None:
+        """In a process that was forked: from now on, this process is the worker, and runs this mutant."""
         import torch
 
         # Where the process before the fork had called set_num_threads, torch replaces its thread pool at the
         # next such call, and aborts if several threads make it at a time, as those of backward may.
         torch.set_num_threads(torch.get_num_threads())
         self.process = os.getpid()
+        self.choose_mutant(mutant)
         self.printed = _end_of_printed()
 
     def _run(self, command: dict[str, Any]) -> dict[str, Any]:
@@ -258,6 +268,10 @@ class Worker:
         judgements, facts = judge_call(call, command["checks"], self.checks)
         end_if_lost(call.place)
         answer = {"ran": call.id, "judgements": judgements} | facts
+        if self.reports_mutants:
+            from opgate import _engine
+
+            answer["reached"] = _engine.reached_mutants()
         if (printed := _end_of_printed()) != self.printed:
             self.printed = answer["printed"] = printed
         return answer
@@ -309,7 +323,7 @@ def _fork(request: dict[str, Any], worker: Worker) -> dict[str, Any] | None:
         {"commands": (COMMAND_DESCRIPTOR,), "answers": (ANSWER_DESCRIPTOR,), "log": LOG_DESCRIPTORS},
     )
     if said is None:
-        worker.begin()
+        worker.begin(request["mutant"])
     return said
 
 

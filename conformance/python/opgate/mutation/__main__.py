@@ -1,4 +1,4 @@
-"""Builds the mutants of a project for `opgate mutate`: a request in JSON comes on stdin."""
+"""Builds the mutants of a project for `opgate mutate`, which names a file with its request."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def chooser(kinds: list[str], most: int, seed: int) -> Any:
 
 def main() -> int:
     """Carries out the request; the exit status is 2 with a message on stderr if that is not possible."""
-    request = json.load(sys.stdin)
+    request = json.loads(Path(sys.argv[1]).read_text())
     try:
         import tree_sitter_cuda  # noqa: F401
     except ImportError:

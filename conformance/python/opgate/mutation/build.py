@@ -9,13 +9,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from opgate.mutation.instrumentation import HEADER, Source, instrumented, numbered, source_of
+from opgate.mutation.instrumentation import HEADER, HEADER_NAME, Source, instrumented, numbered, source_of
 from opgate.mutation.mutant import Mutant
 from opgate.mutation.tree import copy_tree, write_if_changed
 
 # Of gcc, clang and nvcc: "FILE:LINE:COLUMN: error: ..." and "FILE(LINE): error: ...".
 DIAGNOSTIC = re.compile(r"^(.+?)(?::(\d+)(?::\d+)?:|\((\d+)\):).*", re.MULTILINE)
-MOST_ATTEMPTS = 8
+MOST_ATTEMPTS = 25
 LAST_LINES = 12
 
 
@@ -51,17 +51,16 @@ def build(
     sources, mutants = _all_mutants(request)
     chosen = choose([mutant for of_source in mutants for mutant in of_source])
     copy_tree(request.root, request.copy, [Path(source.file) for source in sources])
-    header = request.copy / ".opgate-mutants.h"
     most = 1 + max((mutant.number for mutant in chosen), default=0)
-    write_if_changed(
-        header,
-        HEADER.read_bytes().replace(b"#define OPGATE_MUTANTS 1024", b"#define OPGATE_MUTANTS %d" % most),
-    )
+    header = HEADER.read_bytes().replace(b"#define OPGATE_MUTANTS 1024", b"#define OPGATE_MUTANTS %d" % most)
+    # Beside each source, so that the compiler's cache takes copies in different folders for the same.
+    for folder in {(request.copy / source.file).parent for source in sources}:
+        write_if_changed(folder / HEADER_NAME, header)
     refused: list[Mutant] = []
     for attempt in range(1, MOST_ATTEMPTS + 1):
         numbers = {mutant.number for mutant in chosen}
         for source, of_source in zip(sources, mutants, strict=True):
-            write_if_changed(request.copy / source.file, instrumented(source, of_source, numbers, header))
+            write_if_changed(request.copy / source.file, instrumented(source, of_source, numbers))
         announce(f"building {len(chosen)} mutants" + (f", attempt {attempt}" if attempt > 1 else ""))
         if (printed := _run(request)) is None:
             not_understood = {

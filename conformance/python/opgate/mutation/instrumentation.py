@@ -13,6 +13,7 @@ from opgate.mutation.syntax import function_around, not_understood, parsed, run_
 
 ENDINGS = (".cpp", ".cc", ".cxx", ".cu", ".h", ".hpp", ".cuh")
 HEADER = Path(__file__).with_name("mutants.h")
+HEADER_NAME = "opgate_mutants.h"
 
 
 @dataclass
@@ -58,7 +59,7 @@ def numbered(source: Source, first: int) -> list[Mutant]:
     ]
 
 
-def instrumented(source: Source, mutants: Sequence[Mutant], chosen: Iterable[int], header: Path) -> bytes:
+def instrumented(source: Source, mutants: Sequence[Mutant], chosen: Iterable[int]) -> bytes:
     """The source with the mutants of these numbers behind switches; its lines keep their numbers."""
     numbers = set(chosen)
     pairs = [
@@ -87,7 +88,7 @@ def instrumented(source: Source, mutants: Sequence[Mutant], chosen: Iterable[int
         ]
         pieces += [before.encode() for _, before in sorted(begins.get(place, []), key=lambda entry: entry[0])]
     pieces.append(source.content[at:])
-    return f'#include "{header}"\n#line 1\n'.encode() + b"".join(pieces)
+    return f'#include "{HEADER_NAME}"\n#line 1\n'.encode() + b"".join(pieces)
 
 
 def _fits_in_a_line(change: Change) -> bool:

@@ -29,7 +29,7 @@ def of_binary(node: Node) -> Iterator[Change]:
         return
     for kind, table in (("comparison", COMPARISONS), ("arithmetic", ARITHMETIC), ("logic", LOGIC)):
         if (other := table.get(text(operator))) is not None:
-            yield instead(node, kind, f"{text(left)} {other} {text(right)}")
+            yield instead(node, kind, f"({text(left)}) {other} ({text(right)})")
 
 
 def of_compound_assignment(node: Node) -> Iterator[Change]:

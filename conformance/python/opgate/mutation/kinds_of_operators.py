@@ -53,6 +53,8 @@ def of_method(node: Node) -> Iterator[Change]:
     if arguments is None or receiver is None or name is None or text(name) not in METHODS:
         return
     kind, other = METHODS[text(name)]
+    if text(name) in ("size", "stride") and not arguments.named_children:
+        return  # a container's
     dot = text(field(function, "operator") or function.children[1])
     yield instead(
         node, kind, text(receiver) if other is None else f"{text(receiver)}{dot}{other}{text(arguments)}"
@@ -74,7 +76,8 @@ def of_function(node: Node) -> Iterator[Change]:
 def of_maker(node: Node) -> Iterator[Change]:
     """A new tensor with the strides of a transposed one."""
     name = called(node)
-    if name is not None and text(name) in MAKERS:
+    arguments = field(node, "arguments")
+    if name is not None and text(name) in MAKERS and arguments is not None and arguments.named_children:
         yield Change(
             node,
             "strides",

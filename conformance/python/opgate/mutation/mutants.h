@@ -1,6 +1,16 @@
 // Included first by every source that has mutants. A process has one list of them: the first instrumented
 // library that is loaded defines it, and OpGate finds it by its name.
-#pragma once
+#ifndef OPGATE_MUTANTS_INCLUDED
+#define OPGATE_MUTANTS_INCLUDED
+
+// A mutant may look like a mistake, and that is what it is.
+#if defined(__GNUC__)
+#pragma GCC diagnostic ignored "-Wparentheses"
+#pragma GCC diagnostic ignored "-Wsign-compare"
+#pragma GCC diagnostic ignored "-Wtype-limits"
+#pragma GCC diagnostic ignored "-Wunused-variable"
+#pragma GCC diagnostic ignored "-Wunused-value"
+#endif
 
 #include <type_traits>
 
@@ -54,6 +64,29 @@ static const Registered registered;
 
 }  // namespace opgate_mutants_detail
 
+// What OpGate calls. They are found by their names, so that each library has them.
+extern "C" {
+
+__attribute__((used, visibility("default"))) inline void opgate_choose_mutant(int number) {
+  opgate_process_mutants.chosen = number;
+  for (int i = 0; i < opgate_process_mutants.number_of_copiers; ++i)
+    opgate_process_mutants.copiers[i](opgate_process_mutants, /*back=*/false);
+}
+
+/// Writes the numbers of those that were reached since the last call, and returns how many there are.
+__attribute__((used, visibility("default"))) inline int opgate_reached_mutants(int* numbers, int most) {
+  for (int i = 0; i < opgate_process_mutants.number_of_copiers; ++i)
+    opgate_process_mutants.copiers[i](opgate_process_mutants, /*back=*/true);
+  int count = 0;
+  for (int number = 0; number < OPGATE_MUTANTS; ++number) {
+    if (opgate_process_mutants.reached[number] && count < most) numbers[count++] = number;
+    opgate_process_mutants.reached[number] = 0;
+  }
+  return count;
+}
+
+}  // extern "C"
+
 namespace opgate_mutants {
 
 #if defined(__CUDACC__)
@@ -76,20 +109,20 @@ OPGATE_HOST_DEVICE constexpr bool is(int number) {
 #endif
 }
 
-/// Rounds a sum to a type with half as many bits of precision. Integers are left alone.
+/// Rounds a sum to a type with half as many bits of precision, and returns it. Integers are left alone.
 template <typename T>
-OPGATE_HOST_DEVICE inline void narrowed(int number, T& sum) {
+OPGATE_HOST_DEVICE inline T& narrowed(int number, T& sum) {
   if constexpr (std::is_same_v<T, double>) {
     if (is(number)) sum = static_cast<float>(sum);
   } else if constexpr (std::is_same_v<T, float>) {
-    if (!is(number)) return;
-    union {
-      float value;
-      unsigned bits;
-    } number_of{sum};
-    number_of.bits = (number_of.bits + 0x8000u) & 0xffff0000u;  // bfloat16
-    sum = number_of.value;
+    if (is(number)) {
+      unsigned bits = 0;
+      __builtin_memcpy(&bits, &sum, sizeof(bits));
+      bits = (bits + 0x8000u) & 0xffff0000u;  // bfloat16
+      __builtin_memcpy(&sum, &bits, sizeof(bits));
+    }
   }
+  return sum;
 }
 
 /// The same tensor with its last two dimensions the other way round in memory.
@@ -100,3 +133,5 @@ inline Tensor transposed(bool chosen, Tensor tensor) {
 }
 
 }  // namespace opgate_mutants
+
+#endif  // OPGATE_MUTANTS_INCLUDED

@@ -1,0 +1,176 @@
+// opgate mutate: scores specs by the mutants of the operators' sources that they notice.
+#include <fmt/format.h>
+#include <opgate/error.h>
+
+#include <chrono>
+#include <fstream>
+
+#include "cli/commands/subcommand.h"
+#include "cli/project/mutated_build.h"
+#include "cli/project/run_cases.h"
+#include "cli/results/mutation_report.h"
+#include "cli/results/results.h"
+#include "cli/terminal/terminal.h"
+#include "mutation/equivalent_mutants.h"
+#include "mutation/mutation_run.h"
+#include "process/interrupt.h"
+
+namespace opgate::mutate {
+namespace {
+
+using std::chrono::steady_clock;
+
+// A mutant often never ends.
+constexpr int64_t kNativeSeconds = 5;
+constexpr int64_t kPythonSeconds = 60;
+
+struct MutateOptions {
+  ProjectOptions project;
+  Filter filter;
+  bool no_simulator = false;
+  ExecutionOptions execution;
+  MutantChoice choice;
+  size_t native_calls = 1000;
+  size_t python_cases = 60;
+  bool slow = false;
+  bool verbose = false;
+  double least = 0;
+};
+
+void print_begin(const MutatedBuild& built, const std::vector<std::string>& broken) {
+  fmt::print("{} in {}", counted(built.mutants.size(), "mutant"), counted(built.sources, "source"));
+  if (!built.refused.empty()) fmt::print("; {} more do not compile", built.refused.size());
+  fmt::print("\n");
+  size_t lines = 0;
+  for (const auto& [file, numbers] : built.not_understood) lines += numbers.size();
+  if (lines > 0) {
+    fmt::print("{} in {} are no C++ before the preprocessor has run; they have no mutants\n",
+               counted(lines, "line"), counted(built.not_understood.size(), "file"));
+  }
+  if (!broken.empty()) {
+    fmt::print("{} without a mutant, and judge none, such as {}\n",
+               broken.size() == 1 ? "1 case fails" : fmt::format("{} cases fail", broken.size()),
+               broken.front());
+  }
+  std::fflush(stdout);
+}
+
+// Python packages that load a library themselves find the one with mutants by such a variable.
+void set_variables(const MutationRecipe& recipe, const std::filesystem::path& copy) {
+  constexpr std::string_view kCopy = "{copy}";
+  for (auto [name, value] : recipe.environment) {
+    for (size_t at = value.find(kCopy); at != std::string::npos; at = value.find(kCopy, at))
+      value.replace(at, kCopy.size(), copy.string());
+    setenv(name.c_str(), value.c_str(), /*overwrite=*/1);
+  }
+}
+
+int mutate(MutateOptions options) {
+  const auto start = steady_clock::now();
+  const auto seconds = [&] { return std::chrono::duration<double>(steady_clock::now() - start).count(); };
+  const Config config = options.project.read();
+  const EquivalentMutants equivalent(config.mutation.equivalent);
+  const MutatedBuild built = build_mutants(config, options.choice);
+  const double build_seconds = seconds();
+
+  set_variables(config.mutation, built.copy);
+  options.project.build = built.libraries;
+  Project project = open_project(options.project, options.execution.limits());
+  Filter filter = options.filter;
+  choose_simulator(filter, options.no_simulator);
+  const Plan plan = make_plan(project.subjects, project.checks, filter);
+  const MutationEffort effort{options.execution.jobs, options.native_calls, options.python_cases,
+                              options.slow};
+  MutationRun run(project.workers, *project.python, plan, filter, effort);
+  ProgressLine line;
+  const auto broken = run.find_reached([&](size_t done, size_t all) {
+    if (line.is_due()) line.show(fmt::format("{} of {} cases without a mutant", done, all));
+  });
+  line.clear();
+  if (!broken) throw Interrupted();
+  print_begin(built, *broken);
+  const double reached_seconds = seconds();
+
+  const std::filesystem::path file = config.output / "mutants.jsonl";
+  std::ofstream lines(file);
+  std::vector<MutantResult> results;
+  size_t survived = 0;
+  const bool finished = run.run(built.mutants, [&](MutantResult result) {
+    if (result.fate == Fate::survived) {
+      if (const auto why = equivalent.why(result.mutant)) {
+        result.fate = Fate::equivalent;
+        result.because = *why;
+      }
+    }
+    survived += result.fate == Fate::survived;
+    lines << mutant_line(result) << '\n' << std::flush;
+    results.push_back(std::move(result));
+    if (line.is_due())
+      line.show(fmt::format("{} of {} mutants, {} survived", results.size(), built.mutants.size(), survived));
+  });
+  line.clear();
+  std::ranges::sort(results, {}, [](const MutantResult& each) { return each.mutant.number; });
+  const MutationScore score = print_mutants(results, options.verbose);
+  if (!finished) {
+    fmt::print(stderr, "opgate: interrupted after {} of {} mutants; their fates are in {}\n", results.size(),
+               built.mutants.size(), file.string());
+    throw Interrupted();
+  }
+  fmt::print(
+      "\n{:.1f} % of {} that are reached are noticed: {} killed, {} survived, {} equivalent, {} not reached; "
+      "in "
+      "{:.0f} s ({:.0f} s to build, {:.0f} s to find what reaches them)\n",
+      score.percent(), counted(score.killed + score.survived, "mutant"), score.killed, score.survived,
+      score.equivalent, score.not_reached, seconds(), build_seconds, reached_seconds - build_seconds);
+  if (score.percent() >= options.least) return kAllKept;
+  fmt::print("the score is below {} %, which --least asks for\n", options.least);
+  return kPromiseBroken;
+}
+
+std::function<int()> declare(CommandLine& app) {
+  app.description(
+      "Score the specs: small mistakes are made in the operators' sources, all in one build, and each is run "
+      "under the checks of the calls that reach it, until a case notices it. What no case notices is shown "
+      "as a "
+      "diff");
+  app.footer(
+      "Exit status: 0 the score is at least that of --least, 1 it is below, 2 wrong usage or set-up, 130 "
+      "interrupted.");
+  auto options = std::make_shared<MutateOptions>();
+  options->execution.seconds = kNativeSeconds;
+  options->execution.python_seconds = kPythonSeconds;
+  app.add_option("SOURCE", options->choice.sources,
+                 "files or folders whose code is changed, relative to opgate.toml; by default its "
+                 "mutation.sources");
+  options->project.declare(app);
+  declare_filter(app, options->filter);
+  declare_no_simulator(app, options->no_simulator);
+  options->execution.declare(app);
+  app.add_option("--kind", options->choice.kinds, "only mutants of this kind, such as comparison")
+      .type_name("KIND");
+  app.add_option("--most", options->choice.most, "at most N mutants, drawn at random; by default all")
+      .type_name("N")
+      .between(0, 1 << 30);
+  app.add_option("--seed", options->choice.seed, "of that draw").type_name("N");
+  app.add_option("--native-calls", options->native_calls,
+                 "native calls by which a mutant is judged, evenly chosen from those that reach it")
+      .type_name("N")
+      .between(1, 1 << 30)
+      .shows_default();
+  app.add_option("--python-cases", options->python_cases,
+                 "cases of the Python half by which a mutant is judged, evenly chosen from all its checks")
+      .type_name("N")
+      .between(0, 1 << 30)
+      .shows_default();
+  app.add_flag("--slow", options->slow, "also ask checks that take seconds, such as opcheck.schema");
+  app.add_option("--least", options->least, "exit with status 1 if the score is below PERCENT")
+      .type_name("PERCENT")
+      .between(0.0, 100.0);
+  app.add_flag("-v,--verbose", options->verbose, "also list the mutants that no case reaches");
+  return [=] { return mutate(*options); };
+}
+
+OPGATE_REGISTER_SUBCOMMAND(mutate, {"mutate", &declare});
+
+}  // namespace
+}  // namespace opgate::mutate

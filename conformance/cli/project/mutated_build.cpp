@@ -1,0 +1,93 @@
+#include "cli/project/mutated_build.h"
+
+#include <fmt/format.h>
+#include <opgate/error.h>
+#include <sys/wait.h>
+
+#include <fstream>
+
+#include "base/files.h"
+#include "process/run_program.h"
+#include "run/programs.h"
+
+namespace opgate {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+// The library that the build in `built` has made, or the original one, which has no mutants.
+fs::path library_of(const fs::path& built, const fs::path& original) {
+  for (const fs::path& place : {built / original.filename(), built / "lib" / original.filename()}) {
+    if (fs::exists(place)) return place;
+  }
+  return original;
+}
+
+// A folder with all libraries of the configuration, as --build takes it.
+fs::path gather_libraries(const Config& config, const fs::path& folder, const fs::path& built) {
+  fs::remove_all(folder);
+  fs::create_directories(folder);
+  for (const std::vector<std::string>* names : {&config.libraries, &config.specs}) {
+    for (const std::string& name : *names) {
+      const fs::path original = fs::canonical(config.find_library(name));
+      fs::create_symlink(library_of(built, original), folder / fs::path(name).filename());
+    }
+  }
+  return folder;
+}
+
+}  // namespace
+
+MutatedBuild build_mutants(const Config& config, const MutantChoice& choice) {
+  const MutationRecipe& recipe = config.mutation;
+  const std::vector<std::string>& sources = choice.sources.empty() ? recipe.sources : choice.sources;
+  if (sources.empty()) {
+    throw SetupError(fmt::format(
+        "there is nothing to change: name files or folders of sources, or write mutation = {{ sources = "
+        "[\"src\"] }} into {}",
+        config.file.string()));
+  }
+  const BuildRecipe& build = recipe.build.command.empty() ? config.build : recipe.build;
+  if (build.command.empty()) {
+    throw SetupError(fmt::format(
+        "{} does not say how the project is built: add mutation = {{ sources = [...], command = \"...\", "
+        "folder = \"...\" }}; the command runs in a copy of the project",
+        config.file.string()));
+  }
+  const fs::path place = config.output / "mutation";
+  const fs::path copy = place / "copy", answer = place / "mutants.json", log = place / "python.log";
+  fs::create_directories(copy);
+  fs::remove(answer);
+  const Programs programs = this_program(config);
+  const json request{{"root", config.file.parent_path()},
+                     {"copy", copy},
+                     {"sources", sources},
+                     {"without", recipe.without},
+                     {"command", build.command},
+                     {"log", place / "build.log"},
+                     {"environment", {{"OPGATE_PYTHON", programs.python}}},
+                     {"kinds", choice.kinds},
+                     {"most", choice.most},
+                     {"seed", choice.seed},
+                     {"answer", answer}};
+  const fs::path file = place / "request.json";
+  std::ofstream(file) << request.dump();
+  Command command = python_command(programs, "opgate.mutation");
+  command.words.push_back(file.string());
+  if (const int status = run_here(command); status != 0) {
+    if (WIFSIGNALED(status)) throw Interrupted();
+    throw SetupError("no mutants were built; the reason is above");
+  }
+  const json answered = json::parse(content_of(answer));
+  MutatedBuild built;
+  answered.at("mutants").get_to(built.mutants);
+  answered.at("refused").get_to(built.refused);
+  answered.at("not_understood").get_to(built.not_understood);
+  built.sources = answered.at("sources").size();
+  built.copy = copy;
+  built.libraries = gather_libraries(config, place / "libraries", copy / build.folder);
+  return built;
+}
+
+}  // namespace opgate

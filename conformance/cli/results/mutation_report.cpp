@@ -1,0 +1,114 @@
+#include "cli/results/mutation_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <sstream>
+
+#include "base/text.h"
+#include "cli/terminal/terminal.h"
+
+namespace opgate {
+namespace {
+
+constexpr size_t kLongestLine = 140;
+
+std::string_view word_of(Fate fate) {
+  constexpr std::array kWords{"killed", "survived", "not reached", "equivalent"};
+  return kWords[static_cast<size_t>(fate)];
+}
+
+std::string in_one_line(const std::string& text) {
+  std::istringstream words(text);
+  std::string line;
+  for (std::string word; words >> word;) line += (line.empty() ? "" : " ") + word;
+  return line.size() <= kLongestLine ? line : line.substr(0, kLongestLine) + " ...";
+}
+
+void print_mutant(const MutantResult& result) {
+  const Mutant& mutant = result.mutant;
+  fmt::print("  {}:{}:{}  {} in {}{}\n", mutant.file, mutant.line, mutant.column, mutant.kind,
+             mutant.function,
+             result.fate == Fate::survived
+                 ? fmt::format(" ({} judged, of {} that reach it)", counted(result.cases, "case"),
+                               counted(result.reaching, "call"))
+                 : "");
+  fmt::print("    {}\n", coloured(Colour::red, "- " + in_one_line(mutant.original)));
+  fmt::print("    {}\n",
+             coloured(Colour::green, "+ " + (mutant.mutated.empty() ? std::string("(nothing)")
+                                                                    : in_one_line(mutant.mutated))));
+}
+
+void print_all(const std::vector<MutantResult>& results, Fate fate, std::string_view title) {
+  if (std::ranges::none_of(results, [&](const MutantResult& each) { return each.fate == fate; })) return;
+  fmt::print("\n{}\n", coloured(Colour::bold, title));
+  for (const MutantResult& result : results) {
+    if (result.fate == fate) print_mutant(result);
+  }
+}
+
+void print_table(const std::map<std::string, MutationScore>& scores, std::string_view title) {
+  size_t width = title.size();
+  for (const auto& [name, score] : scores) width = std::max(width, name.size());
+  fmt::print("\n{:{}}  {:>6} {:>8} {:>11} {:>10} {:>7}\n", title, width, "killed", "survived", "not reached",
+             "equivalent", "score");
+  for (const auto& [name, score] : scores) {
+    fmt::print("{:{}}  {:>6} {:>8} {:>11} {:>10} {:>5.1f} %\n", name, width, score.killed, score.survived,
+               score.not_reached, score.equivalent, score.percent());
+  }
+}
+
+// "value" of "crop/float32/.../value.layout"
+std::string check_of(const std::string& case_id) {
+  const size_t slash = case_id.rfind('/');
+  return slash == std::string::npos ? case_id : case_id.substr(slash + 1);
+}
+
+}  // namespace
+
+void MutationScore::add(Fate fate) {
+  std::array<size_t*, 4> counts{&killed, &survived, &not_reached, &equivalent};
+  ++*counts[static_cast<size_t>(fate)];
+}
+
+double MutationScore::percent() const {
+  return killed + survived == 0
+             ? 100
+             : 100.0 * static_cast<double>(killed) / static_cast<double>(killed + survived);
+}
+
+MutationScore print_mutants(const std::vector<MutantResult>& results, bool verbose) {
+  print_all(results, Fate::survived, "survived");
+  if (verbose) print_all(results, Fate::not_reached, "not reached");
+  MutationScore all;
+  std::map<std::string, MutationScore> by_folder, by_kind;
+  std::map<std::string, size_t> killers;
+  for (const MutantResult& result : results) {
+    all.add(result.fate);
+    const std::filesystem::path folder = std::filesystem::path(result.mutant.file).parent_path();
+    by_folder[folder.empty() ? "." : folder.string()].add(result.fate);
+    by_kind[result.mutant.kind].add(result.fate);
+    if (result.fate == Fate::killed) ++killers[check_of(result.killer)];
+  }
+  print_table(by_folder, "folder");
+  print_table(by_kind, "kind");
+  std::vector<std::pair<std::string, size_t>> first(killers.begin(), killers.end());
+  std::ranges::sort(first, std::greater(), [](const auto& each) { return each.second; });
+  fmt::print("\nnoticed first by\n");
+  for (const auto& [check, count] : first) fmt::print("  {:>6}  {}\n", count, check);
+  return all;
+}
+
+std::string mutant_line(const MutantResult& result) {
+  nlohmann::json line = result.mutant;
+  line["fate"] = word_of(result.fate);
+  line["reaching_calls"] = result.reaching;
+  line["cases"] = result.cases;
+  if (!result.killer.empty()) line["killer"] = {{"case", result.killer}, {"verdict", result.how}};
+  if (!result.because.empty()) line["because"] = result.because;
+  return line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+}  // namespace opgate

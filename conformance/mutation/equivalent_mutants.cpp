@@ -1,0 +1,55 @@
+#include "mutation/equivalent_mutants.h"
+
+#include <fmt/format.h>
+#include <opgate/error.h>
+
+#include <toml++/toml.h>
+
+#include <sstream>
+
+namespace opgate {
+namespace {
+
+// Sources are wrapped in other places than the file of equivalent mutants.
+std::string in_one_line(const std::string& text) {
+  std::istringstream words(text);
+  std::string line;
+  for (std::string word; words >> word;) line += (line.empty() ? "" : " ") + word;
+  return line;
+}
+
+}  // namespace
+
+EquivalentMutants::EquivalentMutants(const std::filesystem::path& file) {
+  if (file.empty()) return;
+  toml::table table;
+  try {
+    table = toml::parse_file(file.string());
+  } catch (const toml::parse_error& error) {
+    throw SetupError(fmt::format("{}:{}: {}", file.string(), error.source().begin.line, error.description()));
+  }
+  const toml::array* entries = table["equivalent"].as_array();
+  if (entries == nullptr) {
+    throw SetupError(fmt::format("{}: there is no table [[equivalent]]", file.string()));
+  }
+  for (const toml::node& node : *entries) {
+    const toml::table* entry = node.as_table();
+    const auto word = [&](std::string_view key) {
+      const auto value = entry == nullptr ? std::nullopt : (*entry)[key].value<std::string>();
+      if (!value) {
+        throw SetupError(fmt::format("{}:{}: an equivalent mutant needs the text `{}`", file.string(),
+                                     node.source().begin.line, key));
+      }
+      return in_one_line(*value);
+    };
+    reasons_[{word("file"), word("function"), word("original"), word("mutated")}] = word("because");
+  }
+}
+
+std::optional<std::string> EquivalentMutants::why(const Mutant& mutant) const {
+  const auto found = reasons_.find(
+      {mutant.file, mutant.function, in_one_line(mutant.original), in_one_line(mutant.mutated)});
+  return found == reasons_.end() ? std::nullopt : std::optional(found->second);
+}
+
+}  // namespace opgate

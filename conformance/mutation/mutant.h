@@ -1,0 +1,41 @@
+// A mutant of a library's sources, as the Python half made it, and what became of it.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include <optional>
+#include <string>
+
+namespace opgate {
+
+struct Mutant {
+  int number = 0;
+  std::string kind;      ///< "comparison"
+  std::string file;      ///< relative to the project
+  int line = 0;          ///< from 1
+  int column = 0;        ///< from 1
+  std::string function;  ///< the function that contains it
+  std::string original;  ///< the changed part of the source
+  std::string mutated;   ///< what stands there instead; empty: nothing
+};
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Mutant, number, kind, file, line, column, function, original, mutated)
+
+enum class Fate {
+  killed,       ///< a case noticed it
+  survived,     ///< no case that reaches it noticed it
+  not_reached,  ///< no case runs its code
+  equivalent,   ///< it survived, and somebody has examined it: it cannot be noticed
+};
+
+struct MutantResult {
+  Mutant mutant;
+  Fate fate = Fate::not_reached;
+  size_t reaching = 0;  ///< calls of the plan that run its code
+  size_t cases = 0;     ///< cases that were judged
+  std::string killer;   ///< the case that noticed it
+  std::string how;      ///< that case's verdict: "wrong", "crash"
+  std::string because;  ///< of an equivalent one: the reason that was given
+};
+
+}  // namespace opgate

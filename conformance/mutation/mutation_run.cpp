@@ -1,0 +1,202 @@
+#include "mutation/mutation_run.h"
+
+#include <algorithm>
+#include <array>
+#include <list>
+#include <map>
+#include <memory>
+#include <numeric>
+#include <set>
+
+#include "mutation/worker_templates.h"
+#include "process/mutants.h"
+#include "run/attend.h"
+
+namespace opgate {
+namespace {
+
+constexpr std::array kKinds{Worker::native, Worker::python};
+
+}  // namespace
+
+// One mutant on its way: the kinds of workers judge it one after the other.
+class MutationRun::Trial {
+ public:
+  Trial(MutationRun& run, const Mutant& mutant, const Setup& setup, WorkerTemplates& templates, size_t lane)
+      : run_(run), setup_(setup), templates_(templates), lane_(lane), todo_(run.plan_.calls) {
+    result_.mutant = mutant;
+    for (const bool simulated : {false, true}) {
+      for (const Worker kind : kKinds) stages_.push_back({kind, simulated});
+    }
+    result_.reaching = run_.calls_that_reach(mutant.number);
+    if (result_.reaching > 0) result_.fate = Fate::survived;
+  }
+
+  // Whether the mutant has its fate. Otherwise worker() is to be attended.
+  bool finished() {
+    while (result_.fate != Fate::killed && (worker_ == nullptr || worker_->finished())) {
+      worker_.reset();
+      if (stages_.empty()) return true;
+      begin(stages_.front());
+      stages_.erase(stages_.begin());
+    }
+    return result_.fate == Fate::killed;
+  }
+
+  WorkerClient& worker() { return *worker_; }
+  const MutantResult& result() const { return result_; }
+  size_t lane() const { return lane_; }
+
+ private:
+  struct Stage {
+    Worker kind;
+    bool simulated;
+  };
+
+  void begin(const Stage& stage) {
+    run_.choose_cases(result_.mutant.number, stage.kind, stage.simulated, todo_);
+    if (todo_.size() == 0) return;
+    const auto on_verdict = [this](Calls::Position call, const Check& check, const Judgement& judgement) {
+      take(call, check, judgement);
+    };
+    const Limits& limits = run_.config_.limits;
+    const auto limit = stage.kind == Worker::python ? limits.python_case : limits.native_case;
+    queue_ =
+        std::make_unique<Queue>(stage.kind, stage.simulated, run_.plan_.calls, todo_, limit, 1, on_verdict);
+    WorkerProgram program =
+        worker_program(run_.config_.programs, setup_, stage.kind, stage.simulated, lane_ + 1);
+    program.setup.mutant = result_.mutant.number;
+    WorkerClient::Work work{{queue_.get()}, 1, {.verdict = on_verdict}, [](const auto&, const auto&) {}};
+    WorkerClient::ForkedFrom from{&templates_.of(stage.kind, stage.simulated), {}};
+    worker_ = std::make_unique<WorkerClient>(std::move(program), std::move(work), std::move(from));
+  }
+
+  void take(Calls::Position call, const Check& check, const Judgement& judgement) {
+    if (!todo_.remove(call, check)) return;
+    ++result_.cases;
+    if (!is_broken(judgement.verdict) || result_.fate == Fate::killed) return;
+    result_.fate = Fate::killed;
+    result_.killer = case_id(run_.plan_.calls[call], check);
+    result_.how = to_string(judgement.verdict);
+  }
+
+  MutationRun& run_;
+  const Setup& setup_;
+  WorkerTemplates& templates_;
+  const size_t lane_;
+  CaseSet todo_;
+  std::vector<Stage> stages_;
+  std::unique_ptr<Queue> queue_;
+  std::unique_ptr<WorkerClient> worker_;
+  MutantResult result_;
+};
+
+MutationRun::MutationRun(const WorkerConfig& config, PythonHalf& python, const Plan& plan,
+                         const Filter& filter, const MutationEffort& effort)
+    : config_(config), python_(python), plan_(plan), filter_(filter), effort_(effort), usable_(plan.calls) {
+  for (Calls::Position call = 0; call < plan.calls.size(); ++call) {
+    for (const Check* check : plan.calls.checks(call)) {
+      if (takes_part(call, *check)) usable_.add(call, *check);
+    }
+  }
+}
+
+// A check without a worker's call, or that needs a package of the operator, does not run a mutant in a process
+// of its own.
+bool MutationRun::takes_part(Calls::Position call, const Check& check) const {
+  if (check.needs_package || (check.slow && !effort_.slow_checks) || !check.needs_device) return false;
+  return std::ranges::count(kKinds, plan_.calls.worker(call, check)) > 0;
+}
+
+std::optional<std::vector<std::string>> MutationRun::find_reached(
+    const std::function<void(size_t done, size_t all)>& progress) {
+  CaseSet todo = usable_;
+  const size_t all = todo.size();
+  std::vector<std::string> broken;
+  WorkerConfig reporting = config_;
+  reporting.setup.mutant = kReportReached;
+  const Supervisor supervisor(reporting, python_, plan_, filter_);
+  Supervisor::Observer observer;
+  observer.listener.verdict = [&](Calls::Position call, const Check& check, const Judgement& judgement) {
+    if (judgement.verdict == Verdict::pass) return;
+    usable_.remove(call, check);
+    if (is_broken(judgement.verdict)) broken.push_back(case_id(plan_.calls[call], check));
+  };
+  observer.listener.reached = [&](Calls::Position call, Worker kind, const std::vector<int>& mutants) {
+    reached_.add(call, kind, mutants);
+  };
+  observer.progress = [&](const std::vector<std::string>&) { progress(all - todo.size(), all); };
+  if (!supervisor.run(todo, effort_.jobs, observer)) return std::nullopt;
+  return broken;
+}
+
+size_t MutationRun::calls_that_reach(int mutant) const {
+  std::set<Calls::Position> calls;
+  for (const Worker kind : kKinds) {
+    for (const Calls::Position call : reached_.of(mutant, kind)) {
+      if (!usable_.of(call).empty()) calls.insert(call);
+    }
+  }
+  return calls.size();
+}
+
+void MutationRun::choose_cases(int mutant, Worker kind, bool simulated, CaseSet& todo) const {
+  std::map<const Check*, std::vector<Calls::Position>> calls_of_checks;
+  std::vector<Calls::Position> calls;
+  for (const Calls::Position call : reached_.of(mutant, kind)) {
+    if (plan_.calls.simulated(call) != simulated) continue;
+    for (const Check* check : usable_.of(call)) {
+      if (plan_.calls.worker(call, *check) != kind) continue;
+      calls_of_checks[check].push_back(call);
+      if (calls.empty() || calls.back() != call) calls.push_back(call);
+    }
+  }
+  if (calls.empty()) return;
+  if (kind == Worker::native) {  // all checks of a call judge its result, which is made once
+    for (const Calls::Position call : spread(calls, effort_.native_calls)) {
+      for (const Check* check : usable_.of(call)) {
+        if (plan_.calls.worker(call, *check) == kind) todo.add(call, *check);
+      }
+    }
+    return;
+  }
+  const size_t each = std::max<size_t>(1, effort_.python_cases / calls_of_checks.size());
+  for (const auto& [check, of_check] : calls_of_checks) {
+    for (const Calls::Position call : spread(of_check, each)) todo.add(call, *check);
+  }
+}
+
+bool MutationRun::run(const std::vector<Mutant>& mutants,
+                      const std::function<void(const MutantResult&)>& on_result) {
+  Setup setup = config_.setup;
+  setup.filter = filter_;
+  setup.plan = plan_.digest();
+  WorkerTemplates templates(config_.programs, setup, python_);
+  std::list<Trial> trials;
+  std::vector<size_t> lanes(effort_.jobs);
+  std::iota(lanes.begin(), lanes.end(), size_t{0});
+  auto next = mutants.begin();
+  while (true) {
+    std::vector<WorkerClient*> busy;
+    for (auto trial = trials.begin(); trial != trials.end();) {
+      if (!trial->finished()) {
+        busy.push_back(&(trial++)->worker());
+        continue;
+      }
+      on_result(trial->result());
+      lanes.push_back(trial->lane());
+      trial = trials.erase(trial);
+    }
+    if (next != mutants.end() && !lanes.empty()) {
+      trials.emplace_back(*this, *next++, setup, templates, lanes.back());
+      lanes.pop_back();
+      continue;
+    }
+    if (busy.empty()) break;
+    if (!attend(busy, [] { return false; })) return false;
+  }
+  templates.dismiss();
+  return true;
+}
+
+}  // namespace opgate

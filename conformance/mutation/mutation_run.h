@@ -1,0 +1,56 @@
+// Runs each mutant under the checks of the calls that reach it, the cheap ones first, until one notices it.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "mutation/mutant.h"
+#include "mutation/reached_calls.h"
+#include "run/supervisor.h"
+
+namespace opgate {
+
+/// How much a mutant is worth.
+struct MutationEffort {
+  size_t jobs = 1;           ///< mutants at a time
+  size_t native_calls = 0;   ///< at most so many calls of native workers for each mutant
+  size_t python_cases = 0;   ///< at most so many cases of the Python half for each mutant
+  bool slow_checks = false;  ///< whether checks that take seconds take part
+};
+
+class MutationRun {
+ public:
+  /// What `supervisor` runs, whose plan this is. All must outlive the run.
+  MutationRun(const WorkerConfig& config, PythonHalf& python, const Plan& plan, const Filter& filter,
+              const MutationEffort& effort);
+
+  /// Runs all cases that may judge a mutant without one, and notes what they reach. Cases that fail already
+  /// judge no mutant; their ids are returned, or none if the run was interrupted. `progress` receives how many
+  /// of how many cases have run.
+  std::optional<std::vector<std::string>> find_reached(
+      const std::function<void(size_t done, size_t all)>& progress);
+
+  /// Gives each mutant its fate, and calls `on_result` for each in the order in which they end. Returns false
+  /// if it was interrupted.
+  bool run(const std::vector<Mutant>& mutants, const std::function<void(const MutantResult&)>& on_result);
+
+ private:
+  class Trial;
+
+  bool takes_part(Calls::Position call, const Check& check) const;
+  size_t calls_that_reach(int mutant) const;
+  // Adds to `todo` the cases by which this kind of worker judges the mutant.
+  void choose_cases(int mutant, Worker kind, bool simulated, CaseSet& todo) const;
+
+  const WorkerConfig& config_;
+  PythonHalf& python_;
+  const Plan& plan_;
+  const Filter& filter_;
+  const MutationEffort effort_;
+  CaseSet usable_;  // cases that judge mutants
+  ReachedCalls reached_;
+};
+
+}  // namespace opgate
