@@ -141,28 +141,28 @@ size_t MutationRun::calls_that_reach(int mutant) const {
 }
 
 void MutationRun::choose_cases(int mutant, Worker kind, bool simulated, CaseSet& todo) const {
-  std::map<const Check*, std::vector<Calls::Position>> calls_of_checks;
-  std::vector<Calls::Position> calls;
+  // Native checks of a call judge its result, which is made once, and take little time in any worker. Each
+  // check of the Python half makes calls of its own.
+  std::vector<Calls::Position> of_native_checks;
+  std::map<const Check*, std::vector<Calls::Position>> of_python_checks;
   for (const Calls::Position call : reached_.of(mutant, kind)) {
     if (plan_.calls.simulated(call) != simulated) continue;
     for (const Check* check : usable_.of(call)) {
       if (plan_.calls.worker(call, *check) != kind) continue;
-      calls_of_checks[check].push_back(call);
-      if (calls.empty() || calls.back() != call) calls.push_back(call);
+      if (check->worker == Worker::python)
+        of_python_checks[check].push_back(call);
+      else if (of_native_checks.empty() || of_native_checks.back() != call)
+        of_native_checks.push_back(call);
     }
   }
-  if (calls.empty()) return;
-  if (kind == Worker::native) {  // all checks of a call judge its result, which is made once
-    for (const Calls::Position call : spread(calls, effort_.native_calls)) {
-      for (const Check* check : usable_.of(call)) {
-        if (plan_.calls.worker(call, *check) == kind) todo.add(call, *check);
-      }
+  for (const Calls::Position call : spread(of_native_checks, effort_.native_calls)) {
+    for (const Check* check : usable_.of(call)) {
+      if (plan_.calls.worker(call, *check) == kind && check->worker != Worker::python) todo.add(call, *check);
     }
-    return;
   }
-  const size_t each = std::max<size_t>(1, effort_.python_cases / calls_of_checks.size());
-  for (const auto& [check, of_check] : calls_of_checks) {
-    for (const Calls::Position call : spread(of_check, each)) todo.add(call, *check);
+  for (const auto& [check, calls] : of_python_checks) {
+    const size_t most = std::max<size_t>(1, effort_.python_cases / of_python_checks.size());
+    for (const Calls::Position call : spread(calls, most)) todo.add(call, *check);
   }
 }
 

@@ -30,7 +30,7 @@ struct MutateOptions {
   bool no_simulator = false;
   ExecutionOptions execution;
   MutantChoice choice;
-  size_t native_calls = 1000;
+  size_t native_calls = 300;
   size_t python_cases = 60;
   bool slow = false;
   bool verbose = false;
@@ -146,6 +146,9 @@ std::function<int()> declare(CommandLine& app) {
   declare_filter(app, options->filter);
   declare_no_simulator(app, options->no_simulator);
   options->execution.declare(app);
+  app.add_option("--without", options->choice.without,
+                 "files that are left alone, besides those of mutation.without; * and ? are wildcards")
+      .type_name("PATTERN");
   app.add_option("--kind", options->choice.kinds, "only mutants of this kind, such as comparison")
       .type_name("KIND");
   app.add_option("--most", options->choice.most, "at most N mutants, drawn at random; by default all")

@@ -55,6 +55,8 @@ MutatedBuild build_mutants(const Config& config, const MutantChoice& choice) {
         "folder = \"...\" }}; the command runs in a copy of the project",
         config.file.string()));
   }
+  std::vector<std::string> without = recipe.without;
+  without.insert(without.end(), choice.without.begin(), choice.without.end());
   const fs::path place = config.output / "mutation";
   const fs::path copy = place / "copy", answer = place / "mutants.json", log = place / "python.log";
   fs::create_directories(copy);
@@ -63,7 +65,7 @@ MutatedBuild build_mutants(const Config& config, const MutantChoice& choice) {
   const json request{{"root", config.file.parent_path()},
                      {"copy", copy},
                      {"sources", sources},
-                     {"without", recipe.without},
+                     {"without", without},
                      {"command", build.command},
                      {"log", place / "build.log"},
                      {"environment", {{"OPGATE_PYTHON", programs.python}}},

@@ -15,6 +15,7 @@ namespace opgate {
 /// Which mutants are made.
 struct MutantChoice {
   std::vector<std::string> sources;  ///< files and folders; by default those of the configuration
+  std::vector<std::string> without;  ///< names and patterns of files, besides those of the configuration
   std::vector<std::string> kinds;    ///< by default all
   size_t most = 0;                   ///< so many are drawn; 0: all
   uint64_t seed = 0;                 ///< of the draw

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from opgate.mutation.mutant import Change, instead, left_out
@@ -29,7 +30,9 @@ def of_binary(node: Node) -> Iterator[Change]:
         return
     for kind, table in (("comparison", COMPARISONS), ("arithmetic", ARITHMETIC), ("logic", LOGIC)):
         if (other := table.get(text(operator))) is not None:
-            yield instead(node, kind, f"({text(left)}) {other} ({text(right)})")
+            # In parentheses, because the other operator may bind its operands less than theirs.
+            code = f"({text(left)}) {other} ({text(right)})"
+            yield replace(instead(node, kind, code), mutated=f"{text(left)} {other} {text(right)}")
 
 
 def of_compound_assignment(node: Node) -> Iterator[Change]:

@@ -129,7 +129,7 @@ OPGATE_HOST_DEVICE inline T& narrowed(int number, T& sum) {
 template <typename Tensor>
 inline Tensor transposed(bool chosen, Tensor tensor) {
   if (!chosen || tensor.dim() < 2) return tensor;
-  return tensor.transpose(-1, -2).clone().transpose(-1, -2);
+  return tensor.transpose(-1, -2).contiguous().transpose(-1, -2);
 }
 
 }  // namespace opgate_mutants

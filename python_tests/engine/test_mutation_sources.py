@@ -1,0 +1,131 @@
+"""Which mutants a source has, and that the source with all of them still does what it did."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("tree_sitter_cuda")
+
+from opgate.mutation.instrumentation import HEADER, HEADER_NAME, instrumented, numbered, source_of
+
+
+def mutants_of(folder: Path, code: str) -> list[tuple[str, str, str]]:
+    """The kinds, originals and mutants of the body of a function."""
+    (folder / "source.cpp").write_text(code)
+    source = source_of(folder, "source.cpp")
+    return [(each.kind, each.original, each.mutated) for each in numbered(source, 1)]
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("return a < b;", [("comparison", "a < b", "a <= b")]),
+        ("return a == b;", [("comparison", "a == b", "a != b")]),
+        ("return a * b;", [("arithmetic", "a * b", "a + b")]),
+        ("return p && !q;", [("logic", "p && !q", "p || !q"), ("logic", "!q", "!!(q)")]),
+        ("return 1;", [("constant", "1", "0")]),
+        ("return true;", [("constant", "true", "false")]),
+        ("if (known(x)) return y;", [("condition", "known(x)", "false")]),
+        ("return p ? a : b;", [("condition", "p", "false"), ("condition", "p", "true")]),
+        ("__syncthreads();", [("deletion", "__syncthreads();", "")]),
+        ("return x.contiguous();", [("layout", "x.contiguous()", "x")]),
+        ("return x.size(i);", [("stride for size", "x.size(i)", "x.stride(i)")]),
+        ("return list.size();", []),
+        ("return x.clone();", [("alias", "x.clone()", "x")]),
+        ("return at::zeros(s, o);", [("unwritten memory", "at::zeros(s, o)", "at::empty(s, o)")]),
+        (
+            "return at::cuda::getCurrentCUDAStream();",
+            [("stream", "at::cuda::getCurrentCUDAStream()", "at::cuda::getDefaultCUDAStream()")],
+        ),
+        (
+            "const c10::cuda::CUDAGuard guard(x.device());",
+            [
+                ("guard", "const c10::cuda::CUDAGuard guard(x.device());", ""),
+            ],
+        ),
+    ],
+)
+def test_a_body_has_these_mutants(tmp_path: Path, body: str, expected: list[tuple[str, str, str]]) -> None:
+    assert mutants_of(tmp_path, f"auto f() {{\n  {body}\n}}\n") == expected
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "constexpr int kSize = 3 + 4;",
+        "void f() { constexpr int size = 3 + 4; }",
+        "void f() { static_assert(1 < 2); }",
+        "void f() { int numbers[4 + 4]; }",
+        "auto f() { return g<2 + 2>(); }",
+        "void f() { if constexpr (a < b) {} }",
+        "TORCH_LIBRARY(mine, m) { m.def(text); }",
+        "#define SMALL(x) ((x) < 3)\nvoid f() {}",
+    ],
+)
+def test_what_the_compiler_decides_has_no_mutants(tmp_path: Path, code: str) -> None:
+    assert mutants_of(tmp_path, code) == []
+
+
+def test_the_text_of_a_refusal_has_no_mutants_and_its_condition_has(tmp_path: Path) -> None:
+    code = 'void f() { TORCH_CHECK(a < b, "a must be below ", b + 1); }'
+    assert [(kind, original) for kind, original, _ in mutants_of(tmp_path, code)] == [
+        ("deletion", 'TORCH_CHECK(a < b, "a must be below ", b + 1);'),
+        ("comparison", "a < b"),
+    ]
+
+
+PROGRAM = """
+#include <cstdio>
+#include <cstdlib>
+
+double sum_below(const double* x, int n, int most) {
+  double sum = 0;
+  for (int i = 0; i < n; ++i) {
+    if (i >= most) break;
+    sum += x[i] * (i == 0 ? 2 : 1);
+  }
+  return sum;
+}
+
+int main(int, char** words) {
+  opgate_choose_mutant(std::atoi(words[1]));
+  const double x[4] = {1, 2, 4, 8};
+  std::printf("%g\\n", sum_below(x, 3, 2));
+  if (std::atoi(words[1]) < 0) {
+    int numbers[64];
+    const int reached = opgate_reached_mutants(numbers, 64);
+    for (int i = 0; i < reached; ++i) std::printf("%d ", numbers[i]);
+  }
+}
+"""
+
+
+def test_one_program_has_all_mutants_behind_switches(tmp_path: Path) -> None:
+    (tmp_path / "source.cpp").write_text(PROGRAM)
+    source = source_of(tmp_path, "source.cpp")
+    mutants = [each for each in numbered(source, 1) if each.function.startswith("sum_below")]
+    (tmp_path / HEADER_NAME).write_bytes(HEADER.read_bytes())
+    everything = instrumented(source, numbered(source, 1), [each.number for each in mutants])
+    (tmp_path / "mutated.cpp").write_bytes(everything)
+    subprocess.run(
+        ["g++", "-std=c++20", "-Wno-parentheses", "mutated.cpp", "-o", "program"], cwd=tmp_path, check=True
+    )
+
+    def printed(number: int) -> list[str]:
+        run = subprocess.run(
+            ["./program", str(number)], cwd=tmp_path, capture_output=True, text=True, check=True
+        )
+        return run.stdout.splitlines()
+
+    assert printed(0) == ["4"]
+    by_code = {(each.original, each.mutated): each.number for each in mutants}
+    assert printed(by_code["i >= most", "i > most"]) == ["8"]
+    assert printed(by_code["i == 0", "true"]) == ["6"]
+    assert printed(by_code["sum += x[i] * (i == 0 ? 2 : 1)", "sum -= x[i] * (i == 0 ? 2 : 1)"]) == ["-4"]
+    reached = printed(-1)
+    assert reached[0] == "4"
+    assert {int(number) for number in reached[1].split()} <= {each.number for each in mutants}
+    assert len(reached[1].split()) >= len(mutants) - 2
