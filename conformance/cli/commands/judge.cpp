@@ -1,19 +1,25 @@
 // opgate judge: a verdict on kernels that nobody trusts. The Python half does the judging.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <opgate/error.h>
 #include <sys/wait.h>
 
 #include <cstdlib>
 #include <filesystem>
+#include <set>
 
 #include "cli/commands/subcommand.h"
+#include "cli/project/project.h"
 #include "device/simulator.h"
+#include "gate/evidence_signature.h"
 #include "plan/config.h"
 #include "process/run_program.h"
 #include "run/programs.h"
 
 namespace opgate::judge {
 namespace {
+
+namespace fs = std::filesystem;
 
 struct JudgeOptions {
   std::vector<std::string> candidates;
@@ -22,45 +28,178 @@ struct JudgeOptions {
   int time_limit = 120;
   double memory_limit = 16;
   bool json = false;
+  bool no_speed = false;
+  bool no_compile = false;
+  std::string inputs;
+  std::vector<std::string> libraries, specs, modules;
+  std::string serve, server;
+  fs::path receipt, key, verified, signers;
+
+  bool is_simulated() const { return device == "sim"; }
 };
 
-int judge(const JudgeOptions& options) {
-  Command command = python_command(this_program(Config{}), "opgate.judge");
+int run_python(const JudgeOptions& options, const Config& config, const std::string& module,
+               const std::vector<std::string>& words) {
+  Command command = python_command(this_program(config), module);
   // Threads of OpenMP that wait for work keep a core busy, which the other processes could use.
   if (std::getenv("OMP_WAIT_POLICY") == nullptr) command.environment.emplace("OMP_WAIT_POLICY", "passive");
-  const bool is_simulated = options.device == "sim";
-  if (is_simulated) {
+  if (options.is_simulated() && options.server.empty()) {
     if (const auto missing = missing_simulator()) throw SetupError(*missing);
     command.environment.merge(simulator_environment());
   }
-  command.words.insert(
-      command.words.end(),
-      {"--reference", options.reference, "--device", is_simulated ? "cuda" : "cpu", "--time-limit",
-       std::to_string(options.time_limit), "--memory-limit", fmt::format("{}", options.memory_limit)});
-  if (options.json) command.words.emplace_back("--json");
-  command.words.emplace_back("--");
-  command.words.insert(command.words.end(), options.candidates.begin(), options.candidates.end());
+  command.words.insert(command.words.end(), words.begin(), words.end());
   const int status = run_here(command);
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+// "mylib::op" and not "problem.py", "problem.py:slow".
+bool is_operator(const std::string& name) {
+  return name.find("::") != std::string::npos && name.find(".py") == std::string::npos;
+}
+
+// What defines the operator that is the reference: the project's libraries and modules, and those named here.
+Config with_operators(const JudgeOptions& options) {
+  if (!is_operator(options.reference)) return {};
+  const auto nearest = nearest_config();
+  return nearest ? read_config(*nearest) : Config{};
+}
+
+void add_operators(std::vector<std::string>& words, const JudgeOptions& options, const Config& config) {
+  const auto add = [&](const std::string& option, const std::vector<std::string>& of_config,
+                       const std::vector<std::string>& named) {
+    for (const std::string& name : of_config) {
+      words.push_back(option);
+      words.push_back(option == "--module" ? name : config.find_library(name).string());
+    }
+    for (const std::string& name : named) {
+      words.push_back(option);
+      words.push_back(option == "--module" ? name : fs::absolute(name).string());
+    }
+  };
+  add("--library", config.libraries, options.libraries);
+  add("--spec", config.specs, options.specs);
+  add("--module", config.modules, options.modules);
+}
+
+int judge(const JudgeOptions& options) {
+  if (options.candidates.empty() || options.reference.empty())
+    throw SetupError("opgate judge needs a CANDIDATE and --reference; see opgate judge --help");
+  if (!options.key.empty() && options.receipt.empty())
+    throw SetupError("--sign signs a receipt: name its file with --receipt");
+  const Config config = with_operators(options);
+  std::vector<std::string> words;
+  if (!options.server.empty()) words.push_back(options.server);
+  words.insert(
+      words.end(),
+      {"--reference", options.reference, "--device", options.is_simulated() ? "cuda" : "cpu", "--time-limit",
+       std::to_string(options.time_limit), "--memory-limit", fmt::format("{}", options.memory_limit)});
+  if (options.json) words.emplace_back("--json");
+  if (options.no_speed) words.emplace_back("--no-speed");
+  if (options.no_compile) words.emplace_back("--no-compile");
+  if (!options.inputs.empty()) words.insert(words.end(), {"--inputs", options.inputs});
+  add_operators(words, options, config);
+  if (!options.receipt.empty()) {
+    fs::remove(options.receipt);
+    fs::remove(signature_of(options.receipt));
+    words.insert(words.end(), {"--receipt", options.receipt.string()});
+  }
+  words.emplace_back("--");
+  words.insert(words.end(), options.candidates.begin(), options.candidates.end());
+  const int status =
+      run_python(options, config, options.server.empty() ? "opgate.judge" : "opgate.judge.client", words);
+  if (!options.key.empty() && fs::exists(options.receipt)) sign({options.receipt}, options.key);
+  return status;
+}
+
+// Verifies the signature of a receipt, and shows what it says.
+int verify(const JudgeOptions& options) {
+  fs::path signers = options.signers;
+  if (const auto nearest = nearest_config(); signers.empty() && nearest)
+    signers = read_config(*nearest).signers;
+  if (signers.empty()) {
+    throw SetupError(
+        "whose signatures count? name a file of allowed signers with --signers, or in opgate.toml as "
+        "`signers`");
+  }
+  if (!fs::exists(options.verified)) throw SetupError("there is no file " + options.verified.string());
+  const SignatureCheck check = check_signature(options.verified, signers);
+  if (!check.problem.empty()) {
+    fmt::print(stderr, "opgate: {}: {}\n", options.verified.string(), check.problem);
+    return kPromiseBroken;
+  }
+  fmt::print("signed     {}\n", check.signer);
+  std::fflush(stdout);
+  return run_python(options, {}, "opgate.judge.receipt", {options.verified.string()});
+}
+
+int run(const JudgeOptions& options) {
+  if (!options.verified.empty()) return verify(options);
+  if (!options.serve.empty()) {
+    return run_python(options, {}, "opgate.judge.server",
+                      {options.serve, options.is_simulated() ? "cuda" : "cpu"});
+  }
+  return judge(options);
+}
+
+void declare_operators(CommandLine& app, JudgeOptions& options) {
+  app.add_option("--inputs", options.inputs,
+                 "FILE.py with get_inputs(), for a reference that is an operator; without it the samples of "
+                 "the operator's spec are the arguments")
+      .type_name("FILE");
+  app.add_option("--library", options.libraries,
+                 "library that defines the operator, besides those of opgate.toml")
+      .type_name("FILE");
+  app.add_option("--spec", options.specs, "library with its spec, besides those of opgate.toml")
+      .type_name("FILE");
+  app.add_option("--module", options.modules,
+                 "Python module that defines the operator or its spec, besides those of opgate.toml")
+      .type_name("MODULE");
+}
+
+void declare_server(CommandLine& app, JudgeOptions& options) {
+  const auto serve = app.add_option("--serve", options.serve,
+                                    "start once, and judge for each `opgate judge --server SOCKET` until "
+                                    "Ctrl-C; the socket is for this user alone")
+                         .type_name("SOCKET");
+  app.add_option("--server", options.server, "let the server at this socket judge, which starts no Python")
+      .type_name("SOCKET")
+      .excludes(serve);
+}
+
+void declare_receipt(CommandLine& app, JudgeOptions& options) {
+  app.add_option("--receipt", options.receipt,
+                 "write a record in JSON: digests of the files, seeds, digests of arguments and results, "
+                 "verdict, speed, versions, date")
+      .type_name("FILE");
+  app.add_option("--sign", options.key,
+                 "sign the receipt with this SSH key, as `opgate evidence --sign` signs evidence")
+      .type_name("KEY");
+  app.add_option("--verify", options.verified,
+                 "verify the signature of a receipt, show it, and report which of its files have changed")
+      .type_name("FILE");
+  app.add_option("--signers", options.signers,
+                 "whose signatures count for --verify: a file of allowed signers (default: `signers` in "
+                 "opgate.toml)")
+      .type_name("FILE");
 }
 
 std::function<int()> declare(CommandLine& app) {
   app.description(
       "Judge kernels that nobody trusts, such as those that a program has written to pass a check: each is "
       "called in an isolated process that never sees what is right, with secret arguments and in a secret "
-      "order. The verdict is correct, wrong, cheating or unclear. Speed is not measured");
+      "order. The verdict is correct, wrong, cheating or unclear. The speed of a correct candidate is "
+      "measured beside the reference and torch.compile of it");
   app.footer(
       "Exit status: 0 correct, 1 wrong or cheating, 2 wrong usage or set-up, 3 unclear; of several "
-      "candidates, the worst.");
+      "candidates, the worst. --verify: 0 valid, 1 not valid or files have changed.");
   auto options = std::make_shared<JudgeOptions>();
   app.add_option("CANDIDATE", options->candidates,
-                 "FILE.py with a class ModelNew, or FILE.py:NAME for a class or function of another name")
-      .required();
+                 "FILE.py with a class ModelNew, FILE.py:NAME for a class or function of another name, or "
+                 "FILE.so:NAMESPACE::NAME for an operator of a library");
   app.add_option("--reference", options->reference,
-                 "FILE.py with a class Model, get_inputs() and get_init_inputs(), or FILE.py:NAME for a "
-                 "class or function of another name")
-      .type_name("FILE")
-      .required();
+                 "FILE.py with a class Model, get_inputs() and get_init_inputs(), FILE.py:NAME for a "
+                 "class or function of another name, or NAMESPACE::NAME for an operator")
+      .type_name("FILE");
   app.add_option("--device", options->device, "where candidates run: cpu, or sim, the simulated CUDA device")
       .one_of({"cpu", "sim"})
       .shows_default();
@@ -72,8 +211,14 @@ std::function<int()> declare(CommandLine& app) {
       .type_name("GIB")
       .between(1.0, 1048576.0)
       .shows_default();
+  app.add_flag("--no-speed", options->no_speed, "do not measure how fast a correct candidate is");
+  app.add_flag("--no-compile", options->no_compile,
+               "do not measure torch.compile of the reference, which takes seconds");
+  declare_operators(app, *options);
+  declare_server(app, *options);
+  declare_receipt(app, *options);
   app.add_flag("--json", options->json, "print each verdict as a line of JSON");
-  return [=] { return judge(*options); };
+  return [=] { return run(*options); };
 }
 
 OPGATE_REGISTER_SUBCOMMAND(judge, {"judge", &declare});

@@ -51,10 +51,10 @@ py::object describe(const std::string& id) {
                     {"tensors", tensors}});
 }
 
-py::list arguments(const std::string& id) {
+py::list arguments(const std::string& id, uint64_t value_seed) {
   const CallKey key = loaded_call(id);
   py::list list;
-  for (const c10::IValue& value : materialize(key, loaded().cache.values).stack)
+  for (const c10::IValue& value : materialize(key, loaded().cache.values, {.value_seed = value_seed}).stack)
     list.append(torch::jit::toPyObject(value));
   // The caller is about to make a call.
   const BlockOrders orders(block_orders_of(key));
@@ -93,8 +93,10 @@ std::vector<std::pair<std::string, std::vector<std::string>>> plan(const std::st
 
 void define_calls(py::module_& module) {
   module.def("describe", &describe, "What a call id means, as a dict.", py::arg("call_id"));
-  module.def("arguments", &arguments, "The arguments of a call in schema order, freshly laid out.",
-             py::arg("call_id"));
+  module.def("arguments", &arguments,
+             "The arguments of a call in schema order, freshly laid out. With a "
+             "`value_seed`, the tensors have other values of the same domains.",
+             py::arg("call_id"), py::arg("value_seed") = 0);
   module.def(
       "leaves_results_untouched", &leaves_results_untouched,
       "Whether the call returns a tensor that it allocated and wrote nothing to, as at::empty_like does.",

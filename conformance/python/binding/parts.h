@@ -15,5 +15,6 @@ void define_loaded(pybind11::module_& module);
 void define_operators(pybind11::module_& module);
 void define_process(pybind11::module_& module);
 void define_samples(pybind11::module_& module);
+void define_statistics(pybind11::module_& module);
 
 }  // namespace opgate

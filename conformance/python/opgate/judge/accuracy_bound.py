@@ -20,6 +20,8 @@ TIMES = 64
 """What a right kernel may lose by another order of operations, in units of the reference's error."""
 TIMES_OF_HALF = 4
 """The same for results of 16 bits, whose rounding is most of the error."""
+FEWEST_TIMES = 256
+"""Also a short sum may lose this much, as a Fourier transform whose angles are rounded does."""
 LONGEST = 64
 """A long sum that is added up one by one has more error, by the root of its length, up to this factor."""
 BIASED = 16
@@ -99,5 +101,7 @@ def bound(result: torch.Tensor, exact: torch.Tensor, moved: Results, longest: in
     error = torch.maximum(error, exact.abs() * (epsilon / 2)).nan_to_num(nan=0.0, posinf=0.0)
     if error.dim():  # three moves may by chance leave an element where it is: its neighbours show more
         error = torch.maximum(error, error.square().mean(-1, keepdim=True).sqrt() / 4)
-    times = TIMES_OF_HALF if epsilon > 1e-5 else TIMES * min(LONGEST, max(1, math.sqrt(longest) / 8))
+    times = (
+        TIMES_OF_HALF if epsilon > 1e-5 else max(FEWEST_TIMES, TIMES * min(LONGEST, math.sqrt(longest) / 8))
+    )
     return error * times + torch.finfo(result.dtype).tiny

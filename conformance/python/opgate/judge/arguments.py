@@ -11,20 +11,27 @@ PLAIN = (bool, int, float, str, type(None))
 
 
 class NotJudged(Exception):
-    """Something that this command cannot judge, such as an argument that is a dict."""
+    """Something that this command cannot judge, such as an argument that is a set."""
 
 
 def taken_apart(value: Any, tensors: list[torch.Tensor]) -> Any:
-    """The structure in JSON; its tensors are added to the list. Raises NotJudged."""
+    """The structure in JSON; its tensors are added to the list. Raises NotJudged.
+
+    The keys of dicts are sorted, so that the order of the tensors is that of the names.
+    """
     if isinstance(value, torch.Tensor):
         tensors.append(value)
         return {"tensor": len(tensors) - 1}
     if isinstance(value, list | tuple):
         kind = "list" if isinstance(value, list) else "tuple"
         return {kind: [taken_apart(part, tensors) for part in value]}
+    if isinstance(value, dict) and all(isinstance(key, str) for key in value):
+        return {"dict": {key: taken_apart(part, tensors) for key, part in sorted(value.items())}}
     if type(value) in PLAIN:
         return {"value": value}
-    raise NotJudged(f"{type(value).__name__} is neither a tensor, a number, a string nor a list of these")
+    raise NotJudged(
+        f"{type(value).__name__} is neither a tensor, a number, a string nor a list or dict of these"
+    )
 
 
 def put_together(structure: Any, tensors: list[torch.Tensor]) -> Any:
@@ -33,6 +40,8 @@ def put_together(structure: Any, tensors: list[torch.Tensor]) -> Any:
         return tensors[structure["tensor"]]
     if "value" in structure:
         return structure["value"]
+    if "dict" in structure:
+        return {key: put_together(part, tensors) for key, part in structure["dict"].items()}
     parts = structure.get("list", structure.get("tuple"))
     made = [put_together(part, tensors) for part in parts]
     return made if "list" in structure else tuple(made)
@@ -56,6 +65,9 @@ def same_structure(one: Any, other: Any) -> bool:
     """Whether two results have the same parts; a list and a tuple are the same, as for who unpacks them."""
     if not isinstance(one, dict) or not isinstance(other, dict):
         return False
+    if "dict" in one and "dict" in other and isinstance(one["dict"], dict):
+        same_keys = list(one["dict"]) == list(other["dict"])
+        return same_keys and all(map(same_structure, one["dict"].values(), other["dict"].values()))
     parts, others = (each.get("list", each.get("tuple")) for each in (one, other))
     if not isinstance(parts, list) or not isinstance(others, list):
         return one == other

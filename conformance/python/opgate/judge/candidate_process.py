@@ -13,7 +13,6 @@ import os
 import sys
 from collections.abc import Sequence
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -23,10 +22,16 @@ from opgate.judge.called_operators import operators_of
 from opgate.judge.guarded_functions import addresses
 from opgate.judge.raw_tensor import from_raw, geometry_of, span, to_raw
 from opgate.judge.source_file import SourceFile, made
+from opgate.judge.timed_calls import TimedCalls, glance
 from opgate.judge.wire import ChannelClosed, receive, send
 
 M_PERTURB = -6
 KEPT = 6
+QUICK_COMPILATION = {
+    "TORCHINDUCTOR_COMPILE_THREADS": "1",  # a pool of processes costs more than it saves
+    "TORCHINDUCTOR_VEC_ISA_OK": "1",  # test programs for each set of instructions take as long as the kernel
+    "TORCHINDUCTOR_CPP_CACHE_PRECOMPILE_HEADERS": "0",
+}
 
 
 class Candidate:
@@ -37,6 +42,7 @@ class Candidate:
         self.device = device
         self.slots: dict[str, list[torch.Tensor]] = {}
         self.kept: dict[int, list[torch.Tensor]] = {}
+        self.timed = TimedCalls([])
 
     def load(self, head: dict[str, Any], blobs: list[bytes]) -> dict[str, Any]:
         """Imports the file and makes the object; memory that nobody writes has the `poison` from now on."""
@@ -46,7 +52,11 @@ class Candidate:
         module = self.source.load("opgate_judged_candidate")
         called = made(module, self.source.name, init, head["seed"])
         self.called = called.to(self.device) if isinstance(called, torch.nn.Module) else called
-        return {"state": self.take_over(state)}
+        answer = {"state": self.take_over(state)}
+        if head.get("compile"):
+            os.environ.update(QUICK_COMPILATION)
+            self.called = torch.compile(self.called)
+        return answer
 
     def take_over(self, state: dict[str, torch.Tensor]) -> str:
         """Gives the module the reference's parameters if it has the same ones; returns what was done."""
@@ -82,20 +92,14 @@ class Candidate:
             returned = self.called(*arguments)
         except Exception as error:
             return {"raised": f"{type(error).__name__}: {error}"[:2000]}, []
+        reply, contents = self.described(returned)
+        if "structure" not in reply:
+            return reply, []
         results: list[torch.Tensor] = []
-        try:
-            structure = taken_apart(returned, results)
-        except NotJudged as error:
-            return {"unusual": f"returns what is no result: {error}"}, []
-        for result in results:
-            if (strange := unusual(result, self.device)) is not None:
-                return strange, []
-        geometries, contents = read(results)
+        taken_apart(returned, results)
         places = [place(result) for result in results]
         kept = {place(old) for each in self.kept.values() for old in each} - {0}
-        reply = {
-            "structure": structure,
-            "results": geometries,
+        reply |= {
             "shared": [[i for i, t in enumerate(given) if place(t) == at != 0] for at in places],
             "same_memory_as_before": any(at in kept for at in places),
             "arguments": [hashlib.sha256(content).hexdigest() for content in read(given)[1]],
@@ -105,6 +109,56 @@ class Candidate:
         for old in list(self.kept)[:-KEPT]:
             del self.kept[old]
         return reply, contents
+
+    def lay_out(self, head: dict[str, Any], blobs: list[bytes]) -> dict[str, Any]:
+        """Lays out arguments for calls that are timed, for which memory is not filled any more."""
+        ctypes.CDLL(None).mallopt(M_PERTURB, 0)
+        left = list(blobs)
+        sets = []
+        for each in head["sets"]:
+            tensors = [
+                from_raw(geometry, left.pop(0), keep_offset=True, device=self.device)
+                for geometry in each["geometries"]
+            ]
+            sets.append(put_together(each["structure"], tensors))
+        self.timed = TimedCalls(sets)
+        return {}
+
+    def go(self, head: dict[str, Any]) -> dict[str, Any]:
+        """Makes the calls that are timed, and looks at some bytes of the last results."""
+        self.timed.go(self.called, head["count"])
+        seen: list[str] = []
+        if self.timed.returned:
+            try:
+                last: list[torch.Tensor] = []
+                taken_apart(self.timed.returned[-1], last)
+                seen = glance(last, head["places"])
+            except NotJudged:  # which shows when the results are collected
+                pass
+        return {"seen": seen}
+
+    def collect(self) -> tuple[dict[str, Any], list[bytes]]:
+        """All results of the calls that were timed."""
+        described: list[dict[str, Any]] = []
+        contents: list[bytes] = []
+        for returned in self.timed.returned:
+            reply, own = self.described(returned)
+            described.append(reply)
+            contents += own
+        return {"returned": described}, contents
+
+    def described(self, returned: Any) -> tuple[dict[str, Any], list[bytes]]:
+        """The structure of what a call returned, and the bytes of its tensors."""
+        results: list[torch.Tensor] = []
+        try:
+            structure = taken_apart(returned, results)
+        except NotJudged as error:
+            return {"unusual": f"returns what is no result: {error}"}, []
+        for result in results:
+            if (strange := unusual(result, self.device)) is not None:
+                return strange, []
+        geometries, contents = read(results)
+        return {"structure": structure, "results": geometries}, contents
 
     def reread(self) -> dict[str, Any]:
         """Digests of the results that are kept, as they are now."""
@@ -162,7 +216,7 @@ def write(tensor: torch.Tensor, content: bytes) -> None:
 def run(which: str, commands: int, answers: int) -> None:
     """Answers the judge's messages. Each answer repeats the number that came with its message."""
     described = json.loads(which)
-    candidate = Candidate(SourceFile(Path(described["path"]), described["name"]), described["device"])
+    candidate = Candidate(SourceFile.from_json(described), described["device"])
     while True:
         try:
             head, blobs = receive(commands)
@@ -181,9 +235,18 @@ def run(which: str, commands: int, answers: int) -> None:
                     }
                 case "reread":
                     reply = candidate.reread()
+                case "lay out":
+                    reply = candidate.lay_out(head, blobs)
+                case "go":
+                    reply = candidate.go(head)
+                case "collect":
+                    reply, contents = candidate.collect()
                 case _:
                     arguments, _ = candidate.arguments(head, blobs)
                     reply = {"operators": operators_of(partial(candidate.called, *arguments))}
         except Exception as error:
             reply = {"raised": f"{type(error).__name__}: {error}"[:2000]}
-        send(answers, reply | {"nonce": head["nonce"], "addresses": addresses()}, contents)
+        reply["nonce"] = head["nonce"]
+        if head["do"] != "go":  # which takes longer than many kernels
+            reply["addresses"] = addresses()
+        send(answers, reply, contents)

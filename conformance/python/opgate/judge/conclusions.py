@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from pathlib import Path
 
 from opgate.judge.called_operators import that_work
 from opgate.judge.judge import Judge
 from opgate.judge.kernel_claims import claimed_kernel
+from opgate.judge.source_file import SourceFile
 from opgate.judge.trivial_answers import HALF
 
 
-def conclude(judge: Judge, source: Path, device: str) -> None:
+def conclude(judge: Judge, source: SourceFile, device: str) -> None:
     """Adds these conclusions to the verdict."""
     verdict, examination = judge.verdict, judge.examination
     verdict.left_out += examination.left_out
@@ -20,7 +20,7 @@ def conclude(judge: Judge, source: Path, device: str) -> None:
     mistrust(judge)
     refusals(judge)
     if judge.calls:
-        look_at_library(judge, source.read_text(errors="replace"), device)
+        look_at_library(judge, source.text(), device)
     threads = judge.threads
     if len(threads) > 8 and threads[-1] - threads[4] > len(threads) // 2:
         verdict.remarks.append(f"threads are left behind: {threads[4]} at first, {threads[-1]} at last")

@@ -13,6 +13,7 @@ CHEATING = {
     "changes after the return": "a result changes after the call has returned",
     "changes its behaviour": "the same arguments get a right answer first and a wrong one later",
     "memorised values": "only arguments from seeds that everybody uses get a right answer",
+    "idle while it is timed": "results are wrong only while the calls are timed",
     "the library in a kernel's place": "the file has a kernel, and only the reference's operators are called",
 }
 """Tricks that no mistake explains. Everything else is wrong, whatever the reason."""
@@ -85,6 +86,7 @@ class Verdict:
     not_isolated: list[str] = field(default_factory=list)
     calls: int = 0
     samples: int = 0
+    speed: dict[str, Any] = field(default_factory=dict)
 
     def add(self, how: str, sample: str, evidence: str) -> None:
         """Adds a finding, the first one of its kind."""

@@ -53,13 +53,17 @@ class Judge:
     session: Session
     verdict: Verdict
     seconds: float  # for one call
-    secret: random.Random = field(default_factory=lambda: random.Random(secrets.token_bytes(32)))
+    seed: str = field(default_factory=lambda: secrets.token_hex(32))
     calls: list[Call] = field(default_factory=list)
     refused: list[tuple[str, str]] = field(default_factory=list)  # samples and errors
     has_state: object = None
     threads: list[int] = field(default_factory=list)
     operators: list[str] = field(default_factory=list)
     now: str = "the import of the file"
+    record: list[dict[str, str]] = field(default_factory=list)  # digests of all calls, for a receipt
+
+    def __post_init__(self) -> None:
+        self.secret = random.Random(bytes.fromhex(self.seed))
 
     def run(self) -> None:
         """Makes all calls and adds what they show to the verdict."""
@@ -131,12 +135,15 @@ class Judge:
         if self.note_sizes(answer, got):
             return
         self.note_memory(answer, reply, contents)
+        digest = hashlib.sha256(b"".join(results)).hexdigest()
+        of_arguments = hashlib.sha256(b"".join(contents)).hexdigest()
+        self.record.append({"sample": self.now, "arguments": of_arguments, "results": digest})
         self.threads.append(int(reply.get("threads", 0)))
         self.calls.append(
             Call(
                 answer,
                 got,
-                hashlib.sha256(b"".join(results)).hexdigest(),
+                digest,
                 any(reply["shared"]),
                 wrong_values(got, answer, given, self.earlier(answer), self.poison),
             )

@@ -68,6 +68,7 @@ class Nursery:
 
     def close(self) -> None:
         """Ends the nursery."""
+        self.here.shutdown(socket.SHUT_RDWR)  # later forks have copies of the descriptor
         self.here.close()
         os.waitpid(self.process, 0)
 

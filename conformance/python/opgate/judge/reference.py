@@ -34,10 +34,11 @@ class Reference:
         try:
             self.module = source.load("opgate_judged_reference")
         except Exception as error:
-            raise SetupError(f"the reference {source.path} cannot be imported: {error}") from error
+            raise SetupError(f"the reference {source} cannot be loaded: {error}") from error
+        self.spec_samples = list(source.add_inputs(self.module))
         for needed in (source.name, "get_inputs"):
             if not hasattr(self.module, needed):
-                raise SetupError(f"the reference {source.path} has no {needed}")
+                raise SetupError(f"the reference {source.path or source} has no {needed}")
         self.name = source.name
 
     def start(self, seed: int) -> list[Any]:

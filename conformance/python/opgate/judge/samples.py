@@ -23,8 +23,8 @@ LARGE = 1 << 22
 class Sample:
     """One set of arguments.
 
-    The kind is public, secret, values, sizes, layout, altered (other parameters), or edge: values for which
-    right formulas differ, such as those of a variance.
+    The kind is spec, public, secret, values, sizes, layout, altered (other parameters), or edge: values for
+    which right formulas differ, such as those of a variance.
     """
 
     kind: str
@@ -32,8 +32,15 @@ class Sample:
     arguments: list[Any]
 
 
-def samples(draw: Callable[[int], list[Any]], secret: random.Random) -> Iterator[Sample]:
-    """All samples; `draw` returns the arguments for a seed. The reference may refuse some."""
+def samples(
+    draw: Callable[[int], list[Any]], secret: random.Random, of_spec: Sequence[tuple[str, list[Any]]] = ()
+) -> Iterator[Sample]:
+    """All samples; `draw` returns the arguments for a seed. The reference may refuse some.
+
+    The samples of a spec stand in the place of other sizes, for which its operator need not be made.
+    """
+    for name, arguments in of_spec:
+        yield Sample("spec", f"the sample {name} of the spec", arguments)
     for seed in PUBLIC_SEEDS:
         yield Sample("public", f"get_inputs() with the seed {seed}", draw(seed))
     for number in range(SECRET_DRAWS):
@@ -43,7 +50,7 @@ def samples(draw: Callable[[int], list[Any]], secret: random.Random) -> Iterator
     torch.manual_seed(secret.getrandbits(48))
     for label, change in (LARGE_CHANGES if is_large else CHANGES).items():
         yield Sample("values", label, changed(draw(secret.getrandbits(48)), change))
-    for label, arguments in other_sizes(first, secret):
+    for label, arguments in [] if of_spec else other_sizes(first, secret):
         yield Sample("sizes", label, arguments)
     if not is_large:
         yield from layouts(draw(secret.getrandbits(48)), secret)

@@ -36,15 +36,24 @@ class Session:
         to_read, self.commands = os.pipe()
         self.answers, to_write = os.pipe()
         os.set_blocking(self.commands, False)
-        which = json.dumps({"path": str(source.path), "name": source.name, "device": device})
+        which = json.dumps(source.as_json() | {"device": device})
         self.process, self.isolated = nursery.start(which, to_read, to_write, self.log.fileno())
         os.close(to_read)
         os.close(to_write)
 
     def ask(
-        self, head: dict[str, Any], blobs: list[bytes], seconds: float, most: int = 1 << 20
+        self,
+        head: dict[str, Any],
+        blobs: list[bytes],
+        seconds: float,
+        most: int = 1 << 20,
+        *,
+        is_brief: bool = False,
     ) -> tuple[dict[str, Any], list[bytes]]:
-        """Sends a message and waits for its answer, which has at most so many bytes. Raises Lost."""
+        """Sends a message and waits for its answer, which has at most so many bytes. Raises Lost.
+
+        A brief answer does not have the addresses of functions.
+        """
         nonce = secrets.token_hex(16)
         deadline = time.monotonic() + seconds
         try:
@@ -61,7 +70,8 @@ class Session:
             raise Lost("forged", f"what came from the process is not OpGate's: {error}") from None
         if answer.get("nonce") != nonce:
             raise Lost("forged", "a result arrived that does not carry the number of its call")
-        self.replaced = self.replaced or replaced(answer.get("addresses"))
+        if not is_brief:
+            self.replaced = self.replaced or replaced(answer.get("addresses"))
         return answer, contents
 
     def lost(self) -> Lost:

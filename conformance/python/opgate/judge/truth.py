@@ -58,7 +58,11 @@ def serve(source: SourceFile, commands: int, answers: int) -> None:
         try:
             reference = reference or Reference(source)
             kept = io.BytesIO()
-            torch.save(examine(reference, random.Random(bytes.fromhex(head["secret"]))), kept)
+            secret = random.Random(bytes.fromhex(head["secret"]))
+            if "draws" in head:
+                torch.save([drawn(reference, secret) for _ in range(head["draws"])], kept)
+            else:
+                torch.save(examine(reference, secret), kept)
             send(answers, {}, [kept.getvalue()])
         except (SetupError, NotJudged) as error:
             send(answers, {"error": str(error)})
@@ -71,15 +75,17 @@ def examine(reference: Reference, secret: random.Random) -> Examination:
     seed = secret.getrandbits(48)
     init = reference.start(seed)
     examination = Examination(init, seed, {name: value.clone() for name, value in reference.state().items()})
-    for sample in samples(reference.inputs, secret):
+    for sample in samples(reference.inputs, secret, reference.spec_samples):
         try:
             returned = reference.call(sample.arguments)
         except Exception as error:
-            if sample.kind in ("public", "secret"):
+            if sample.kind in ("public", "secret", "spec"):
                 raise
             first = (str(error).splitlines() or [type(error).__name__])[0]
             examination.left_out.append(f"{sample.label}: the reference refuses it ({first[:120]})")
             continue
+        if sample.kind == "spec" and not is_finite(returned):
+            sample.kind = "edge"
         if sample.kind not in ("public", "secret", "edge") and not is_finite(returned):
             examination.left_out.append(f"{sample.label}: the reference's results are not finite")
             continue
@@ -93,6 +99,14 @@ def examine(reference: Reference, secret: random.Random) -> Examination:
     examination.operators = operators_of(lambda: reference.called(*copies))
     alter_parameters(reference, examination, secret)
     return examination
+
+
+def drawn(reference: Reference, secret: random.Random) -> RightAnswer:
+    """A draw of get_inputs() and what is right for it; without the trivial answers, which take longer."""
+    sample = Sample("secret", "get_inputs() with a secret seed", reference.inputs(secret.getrandbits(48)))
+    returned = reference.call(sample.arguments)
+    exact, bounds, why = exact_and_bound(reference, sample.arguments, returned.results, biased=False)
+    return RightAnswer(sample, returned, exact, bounds, [], why)
 
 
 def right_answer(reference: Reference, sample: Sample, returned: Returned) -> RightAnswer:
@@ -121,6 +135,7 @@ def alter_parameters(reference: Reference, examination: Examination, secret: ran
         returned = reference.call(sample.arguments)
         if is_finite(returned):
             examination.altered.append(right_answer(reference, sample, returned))
+    reference.called.load_state_dict(examination.state)
 
 
 def varied(value: torch.Tensor) -> torch.Tensor:

@@ -8,12 +8,13 @@ import os
 import secrets
 import signal
 import sys
+from typing import Any
 
 import torch
 
 from opgate.judge import isolation
 from opgate.judge.source_file import SetupError, SourceFile
-from opgate.judge.truth import Examination, serve
+from opgate.judge.truth import Examination, RightAnswer, serve
 from opgate.judge.wire import ChannelClosed, receive, send
 
 
@@ -21,6 +22,7 @@ class TruthProcess:
     """A fork that loads the reference and never a candidate."""
 
     def __init__(self, source: SourceFile) -> None:
+        self.secret = ""
         to_read, self.commands = os.pipe()
         self.answers, to_write = os.pipe()
         self.process = os.fork()
@@ -38,7 +40,16 @@ class TruthProcess:
 
     def examination(self) -> Examination:
         """Samples and right answers from new secrets. Raises SetupError for a reference that has none."""
-        send(self.commands, {"secret": secrets.token_hex(32)})
+        self.secret = secrets.token_hex(32)
+        return self.asked({"secret": self.secret})
+
+    def draw(self, count: int) -> list[RightAnswer]:
+        """So many new draws of get_inputs() for the module of the last examination, and what is right."""
+        return self.asked({"secret": secrets.token_hex(32), "draws": count})
+
+    def asked(self, message: dict[str, Any]) -> Any:
+        """The answer to a message. Raises SetupError."""
+        send(self.commands, message)
         try:
             head, blobs = receive(self.answers)
         except ChannelClosed:

@@ -1,0 +1,139 @@
+"""One run of `opgate judge`, which has the options and their explanations."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from opgate.judge import candidate_process, isolation
+from opgate.judge.called_operators import operators_of
+from opgate.judge.conclusions import conclude
+from opgate.judge.finding import Verdict
+from opgate.judge.judge import Judge
+from opgate.judge.nursery import Limits, Nursery
+from opgate.judge.operators import OperatorSources
+from opgate.judge.opponents import Opponents
+from opgate.judge.receipt import described, receipt
+from opgate.judge.report_text import report
+from opgate.judge.session import Session
+from opgate.judge.source_file import SetupError, SourceFile
+from opgate.judge.timed_candidate import time_candidate
+from opgate.judge.truth_process import TruthProcess
+
+STATUS = {"correct": 0, "unclear": 3, "wrong": 1, "cheating": 1}
+NAMES = {"cpu": "cpu", "cuda": "sim"}
+"""What a person calls the devices."""
+INTERRUPTED = 130
+SECONDS_OF_COMPUTING = 3600
+
+
+def arguments_of(words: list[str]) -> argparse.Namespace:
+    """The command line, as `opgate judge` passes it on."""
+    parser = argparse.ArgumentParser(prog="opgate judge")
+    parser.add_argument("candidates", nargs="+")
+    parser.add_argument("--reference", required=True)
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--time-limit", type=float, default=120)
+    parser.add_argument("--memory-limit", type=float, default=16)
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--inputs", default="")
+    for kind in ("--library", "--spec", "--module"):
+        parser.add_argument(kind, action="append", default=[])
+    parser.add_argument("--receipt", default="")
+    parser.add_argument("--no-speed", action="store_true")
+    parser.add_argument("--no-compile", action="store_true")
+    return parser.parse_args(words)
+
+
+def judge_one(
+    source: SourceFile,
+    truth: TruthProcess,
+    nursery: Nursery,
+    opponents: Opponents,
+    options: argparse.Namespace,
+) -> tuple[Verdict, dict[str, Any]]:
+    """The verdict on one candidate, from secrets of its own, and the record for a receipt."""
+    examination = truth.examination()
+    verdict = Verdict(str(source))
+    session = Session(nursery, source, options.device)
+    try:
+        verdict.isolated = session.isolated
+        verdict.not_isolated = [each for each in isolation.EVERY_MEASURE if each not in session.isolated]
+        judge = Judge(examination, session, verdict, options.time_limit)
+        judge.run()
+        conclude(judge, source, options.device)
+        if verdict.word == "correct" and opponents.nurseries:
+            time_candidate(judge, truth, opponents)
+    finally:
+        session.end()
+    return verdict, {
+        "name": verdict.candidate,
+        "files": described(source.files()),
+        "secret": truth.secret,
+        "order": judge.seed,
+        "calls": judge.record,
+        "verdict": verdict.as_json(),
+    }
+
+
+def prepare() -> None:
+    """Imports what the first use of a mode of torch needs, which takes long."""
+    operators_of(lambda: torch.empty(1).neg())
+
+
+def run(words: list[str], device: str = "") -> int:
+    """Judges each candidate; returns the exit status of the worst verdict.
+
+    `device` is that of the server which this process is a fork of.
+    """
+    options = arguments_of(words)
+    try:
+        if device and options.device != device:
+            raise SetupError(
+                f"this server runs candidates on {NAMES[device]}: leave out --device, or start another with "
+                f"--device {NAMES[options.device]}"
+            )
+        operators = OperatorSources(tuple(options.library), tuple(options.spec), tuple(options.module))
+        reference = SourceFile.of(options.reference, "Model", operators, options.inputs)
+        candidates = [SourceFile.of(each, "ModelNew") for each in options.candidates]
+    except SetupError as error:
+        print(f"opgate: {error}", file=sys.stderr)
+        return 2
+    memory = int(options.memory_limit * isolation.GIB) if options.device == "cpu" else None
+    limits = Limits(memory, SECONDS_OF_COMPUTING)
+    nursery = Nursery(candidate_process.run, limits)  # before there is any secret
+    names = [] if options.no_speed or options.device != "cpu" else ["reference", "compiled"]
+    if options.no_compile and names:
+        names.remove("compiled")
+    nurseries = {name: Nursery(candidate_process.run, limits) for name in names}
+    opponents = Opponents(reference, nurseries, options.time_limit)
+    truth = TruthProcess(reference)
+    isolation.hide_memory()
+    words_so_far: set[str] = set()
+    records: list[dict[str, Any]] = []
+    try:
+        for source in candidates:
+            verdict, record = judge_one(source, truth, nursery, opponents, options)
+            records.append(record)
+            words_so_far.add(verdict.word)
+            print(json.dumps(verdict.as_json()) if options.json else report(verdict), flush=True)
+    except SetupError as error:
+        print(f"opgate: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("opgate: interrupted; there is no verdict on the remaining candidates", file=sys.stderr)
+        return INTERRUPTED
+    finally:
+        truth.close()
+        nursery.close()
+        opponents.end()
+    if options.receipt:
+        of_reference = {"name": str(reference), "files": described(reference.files())}
+        written = receipt(of_reference, records, NAMES[options.device])
+        Path(options.receipt).write_text(json.dumps(written, indent=1) + "\n")
+    return next(STATUS[word] for word in ("cheating", "wrong", "unclear", "correct") if word in words_so_far)
