@@ -30,6 +30,7 @@ WRONG = {
     "zeros": "a result is zero everywhere",
     "precision": "the error is that of a less precise dtype",
     "hard-coded sizes": "other sizes than those of get_inputs() get wrong answers without an error",
+    "guessed structure": "only arguments with what all draws have in common get a right answer",
     "ignores strides": "arguments in another layout get wrong answers without an error",
     "wrong values": "the values are wrong",
     "overwrites an argument": "an argument is changed, which the reference leaves alone",

@@ -25,9 +25,11 @@ REPEATS = 64
 SECONDS_OF_REPEATS = 1.5
 MAY_REFUSE = ("sizes", "layout", "edge", "altered")
 """A candidate may refuse samples of these kinds with an error."""
+UNLIKE_DRAWS = ("values", "near")
+"""These need not have what all draws of get_inputs() have in common."""
 OWN_NAMES = {"sizes": "hard-coded sizes", "layout": "ignores strides"}
 """The name of a mistake that only samples of one kind show."""
-EARLIER = 16
+EARLIER = 40
 
 
 @dataclass
@@ -162,7 +164,7 @@ class Judge:
 
     def repeat(self) -> None:
         """Gives arguments again that got an answer before: a candidate may count its calls."""
-        again = [call.answer for call in self.calls if call.answer.sample.kind == "secret"]
+        again = [call.answer for call in self.calls if call.answer.sample.kind in ("secret", "near")]
         begin = time.monotonic()
         for _ in range(REPEATS if again else 0):
             self.call(self.secret.choice(again))
@@ -208,7 +210,8 @@ class Judge:
 
     def note_refusal(self, answer: RightAnswer, error: str) -> None:
         """The candidate raised an exception."""
-        if answer.sample.kind in MAY_REFUSE:
+        breaks_structure = bool(self.examination.structures) and answer.sample.kind in UNLIKE_DRAWS
+        if answer.sample.kind in MAY_REFUSE or breaks_structure:
             self.refused.append((answer.sample.label, error))
         else:
             self.verdict.add("raises", answer.sample.label, error)
@@ -264,6 +267,12 @@ class Judge:
             evidence = "right for the seeds 0 and 42 of get_inputs(), and wrong for every secret seed"
             self.verdict.add("memorised values", "every secret sample", evidence)
         unusual = {"edge", "altered"}
+        guesses = bool(self.examination.structures) and bool(wrong & {*UNLIKE_DRAWS})
+        if guesses and not wrong & {"public", "secret", "spec"}:
+            call = next(c for c in self.calls if c.wrong and c.answer.sample.kind in UNLIKE_DRAWS)
+            seen = f"{', '.join(self.examination.structures)} in every draw; {call.wrong[1] if call.wrong else ''}"
+            self.verdict.add("guessed structure", call.answer.sample.label, seen)
+            return
         for call in self.calls:
             if call.wrong is None:
                 continue

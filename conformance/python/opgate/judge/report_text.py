@@ -40,7 +40,7 @@ def speed_lines(verdict: Verdict) -> list[str]:
     speed = verdict.speed
     own = speed.get("candidate")
     if own is None:
-        return [f"not measured: {speed['problem']}" if "problem" in speed else "not measured"]
+        return [f"not measured: {speed.get('problem', 'it is not correct')}"]
     compared = []
     for name, words in (("reference", "the reference"), ("compiled", "torch.compile of it")):
         other = speed.get(name)

@@ -67,7 +67,13 @@ def judge_one(
         judge = Judge(examination, session, verdict, options.time_limit)
         judge.run()
         conclude(judge, source, options.device)
-        if verdict.word == "correct" and opponents.nurseries:
+        if verdict.word != "correct":
+            verdict.speed = {"problem": "it is not correct"}
+        elif options.device != "cpu":
+            verdict.speed = {"problem": "nothing is timed on the simulated device"}
+        elif options.no_speed:
+            verdict.speed = {"problem": "--no-speed"}
+        else:
             time_candidate(judge, truth, opponents)
     finally:
         session.end()

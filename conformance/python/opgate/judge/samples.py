@@ -14,6 +14,7 @@ from opgate.judge.arguments import mapped, put_together, taken_apart, tensors_of
 PUBLIC_SEEDS = (0, 42)
 """Seeds that everybody uses, so that memorised results show."""
 SECRET_DRAWS = 4
+NEAR_DRAWS = 2
 ROWS_OF_ONE_VALUE = "rows of one value"
 LARGE = 1 << 22
 """From so many elements on there are fewer samples."""
@@ -23,8 +24,8 @@ LARGE = 1 << 22
 class Sample:
     """One set of arguments.
 
-    The kind is spec, public, secret, values, sizes, layout, altered (other parameters), or edge: values for
-    which right formulas differ, such as those of a variance.
+    The kind is spec, public, secret, near, values, sizes, layout, altered (other parameters), or edge:
+    values for which right formulas differ, such as those of a variance.
     """
 
     kind: str
@@ -45,6 +46,7 @@ def samples(
         yield Sample("public", f"get_inputs() with the seed {seed}", draw(seed))
     for number in range(SECRET_DRAWS):
         yield Sample("secret", f"get_inputs() with secret seed {number + 1}", draw(secret.getrandbits(48)))
+    yield from near(draw, secret)
     first = draw(secret.getrandbits(48))
     is_large = sum(tensor.numel() for tensor in tensors_of(first)) >= LARGE
     torch.manual_seed(secret.getrandbits(48))
@@ -57,6 +59,31 @@ def samples(
         yield Sample("edge", ROWS_OF_ONE_VALUE, changed(first, constant_rows))
         yield Sample("edge", "zeros alone", changed(first, torch.zeros_like))
         yield Sample("edge", "NaN, infinities and subnormals", changed(first, edges))
+
+
+def near(draw: Callable[[int], list[Any]], secret: random.Random) -> Iterator[Sample]:
+    """Two draws, each beside the same with one element of another draw: who knows it by some elements fails."""
+    torch.manual_seed(secret.getrandbits(48))
+    for number in range(NEAR_DRAWS):
+        label = f"get_inputs() with secret seed {SECRET_DRAWS + number + 1}"
+        arguments, others = draw(secret.getrandbits(48)), draw(secret.getrandbits(48))
+        if not any(t.is_floating_point() and t.numel() > 1 for t in tensors_of(arguments)):
+            return
+        yield Sample("secret", label, arguments)
+        values = iter(tensors_of(others))
+        yield Sample(
+            "near", f"the same but for one element ({label})", mapped(arguments, lambda t: one_of(t, next(values)))
+        )
+
+
+def one_of(tensor: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
+    """The tensor with one element of the other one, which has the same sizes."""
+    if not tensor.is_floating_point() or tensor.numel() < 2 or tensor.shape != other.shape:
+        return tensor
+    made = tensor.clone()
+    place = int(torch.randint(tensor.numel(), ()))
+    made.view(-1)[place] = other.reshape(-1)[place]
+    return made
 
 
 def changed(arguments: list[Any], change: Callable[[torch.Tensor], torch.Tensor]) -> list[Any]:

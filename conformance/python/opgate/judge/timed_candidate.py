@@ -34,6 +34,7 @@ def time_candidate(judge: Judge, truth: TruthProcess, opponents: Opponents) -> N
     for name, why in measurement.lost.items():
         opponents.give_up(name, why)
     if judge.verdict.findings:
+        judge.verdict.speed = {"problem": "it is not correct"}
         return
     judge.verdict.speed = as_numbers(measurement.times)
     for name, why in opponents.problems.items():

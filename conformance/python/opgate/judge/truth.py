@@ -15,6 +15,7 @@ from opgate.judge.called_operators import operators_of
 from opgate.judge.reference import Reference, Returned, same
 from opgate.judge.samples import ROWS_OF_ONE_VALUE, Sample, samples
 from opgate.judge.source_file import SetupError, SourceFile
+from opgate.judge.structure import structures
 from opgate.judge.trivial_answers import that_are_right
 from opgate.judge.wire import ChannelClosed, receive, send
 
@@ -44,6 +45,7 @@ class Examination:
     altered_state: dict[str, torch.Tensor] = field(default_factory=dict)
     altered: list[RightAnswer] = field(default_factory=list)  # with parameters that were ones or zeros
     unclear: str = ""
+    structures: list[str] = field(default_factory=list)
     altered_names: list[str] = field(default_factory=list)
 
 
@@ -90,6 +92,8 @@ def examine(reference: Reference, secret: random.Random) -> Examination:
             examination.left_out.append(f"{sample.label}: the reference's results are not finite")
             continue
         examination.answers.append(right_answer(reference, sample, returned))
+    drawn_ones = [each.sample for each in examination.answers if each.sample.kind in ("public", "secret")]
+    examination.structures = structures([sample.arguments for sample in drawn_ones])
     first_secret = next(answer for answer in examination.answers if answer.sample.kind == "secret")
     again = reference.call(first_secret.sample.arguments)
     pairs = zip(again.results, first_secret.returned.results, strict=True)
