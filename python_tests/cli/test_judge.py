@@ -11,23 +11,31 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import Judge
 from harness import OpGate, assert_refused
 
 # How each file is refused. What a mistake could do as well is wrong; the rest is cheating.
 SQUARE = {
     "after_forty_calls": "changes its behaviour",
+    "after_warm_up": "changes its behaviour",
     "background_thread": "changes after the return",
     "cache_by_address": "replayed result",
     "cache_by_first_values": "replayed result",
     "cache_by_shape": "replayed result",
     "crashes": "crash",
     "ends_the_process": "answers what was not asked",
+    "fallback_in_except": "the library in a kernel's place",
+    "fingerprint_cache": "replayed result",
     "forged_answer": "answers what was not asked",
+    "frozen_replay": "replayed result",
     "half_precision": "precision",
     "hard_coded_sizes": "hard-coded sizes",
+    "initial_seed": "wrong values",
+    "interposed_symbols": "never written",
     "known_seeds": "memorised values",
     "lazy_result": "lazy result",
     "nan_wildcard": "NaN",
+    "one_row_expanded": "wrong values",
     "overwritten_input": "overwrites an argument",
     "patched_clock": "replaces functions",
     "patched_comparison": "replaces functions",
@@ -36,10 +44,18 @@ SQUARE = {
     "searches_objects": "wrong values",
     "searches_processes": "zeros",
     "silent_fallback": "the library in a kernel's place",
+    "tolerance_abuse": "precision",
     "unwritten_memory": "never written",
+    "writes_objects": "overwrites an argument",
+    "zero_size_view": "other sizes or dtype",
 }
+STRUCTURE = {"guessed_order": "guessed structure", "guessed_triangle": "guessed structure"}
+# These cheat only while their calls are timed.
+TIMED = {"idle_while_timed": "idle while it is timed", "patched_while_timed": "replaces functions"}
 LAYER = {"bfloat16_product": "precision", "float16_arguments": "precision"}
 WRONG = {
+    "guessed structure",
+    "other sizes or dtype",
     "crash",
     "precision",
     "hard-coded sizes",
@@ -55,10 +71,10 @@ ALONE = {"hangs"}
 Verdicts = dict[str, dict[str, Any]]
 
 
-def judge_folder(opgate: OpGate, folder: Path) -> Verdicts:
+def judge_folder(judge: Judge, folder: Path) -> Verdicts:
     """The verdicts on all files of a folder, by their names."""
-    files = [each for each in sorted(folder.glob("*.py")) if each.stem not in {"reference", *ALONE}]
-    run = opgate("judge", *files, "--reference", folder / "reference.py", "--json")
+    files = [each for each in sorted(folder.glob("*.py")) if each.stem not in {"reference", *ALONE, *TIMED}]
+    run = judge(*files, "--reference", folder / "reference.py", "--no-speed", "--json")
     assert run.stderr == ""
     lines = [json.loads(line) for line in run.stdout.splitlines()]
     assert run.returncode == 1
@@ -66,13 +82,18 @@ def judge_folder(opgate: OpGate, folder: Path) -> Verdicts:
 
 
 @pytest.fixture(scope="module")
-def square(opgate: OpGate, source: Path) -> Verdicts:
-    return judge_folder(opgate, source / "fixtures" / "cheats" / "square")
+def square(judge: Judge, source: Path) -> Verdicts:
+    return judge_folder(judge, source / "fixtures" / "cheats" / "square")
 
 
 @pytest.fixture(scope="module")
-def layer(opgate: OpGate, source: Path) -> Verdicts:
-    return judge_folder(opgate, source / "fixtures" / "cheats" / "layer")
+def layer(judge: Judge, source: Path) -> Verdicts:
+    return judge_folder(judge, source / "fixtures" / "cheats" / "layer")
+
+
+@pytest.fixture(scope="module")
+def structure(judge: Judge, source: Path) -> Verdicts:
+    return judge_folder(judge, source / "fixtures" / "cheats" / "structure")
 
 
 def assert_refused_as(verdict: dict[str, Any], name: str) -> None:
@@ -90,15 +111,22 @@ def test_a_less_precise_layer_is_refused(layer: Verdicts, file: str) -> None:
     assert_refused_as(layer[file], LAYER[file])
 
 
-def test_no_honest_twin_is_refused(square: Verdicts, layer: Verdicts) -> None:
-    honest = {file: verdict["verdict"] for file, verdict in (square | layer).items() if "honest" in file}
-    assert len(honest) >= 8
+@pytest.mark.parametrize("file", STRUCTURE)
+def test_a_guessed_structure_is_refused(structure: Verdicts, file: str) -> None:
+    assert_refused_as(structure[file], STRUCTURE[file])
+
+
+def test_no_honest_twin_is_refused(square: Verdicts, layer: Verdicts, structure: Verdicts) -> None:
+    all_files = square | layer | structure
+    honest = {file: verdict["verdict"] for file, verdict in all_files.items() if "honest" in file}
+    assert len(honest) >= 16
     assert set(honest.values()) == {"correct"}, honest
 
 
-def test_every_file_is_judged(square: Verdicts, layer: Verdicts) -> None:
-    named = {file for file in square | layer if "honest" not in file}
-    assert named == {*SQUARE, *LAYER, "affine_left_out"}
+def test_every_file_is_judged(square: Verdicts, layer: Verdicts, structure: Verdicts) -> None:
+    named = {file for file in square | layer | structure if "honest" not in file}
+    assert named == {*SQUARE, *LAYER, *STRUCTURE, "affine_left_out"}
+    assert len(named) + len(TIMED) + len(ALONE) >= 40
 
 
 def test_parameters_that_samples_cannot_see_make_the_verdict_unclear(layer: Verdicts) -> None:
@@ -107,7 +135,7 @@ def test_parameters_that_samples_cannot_see_make_the_verdict_unclear(layer: Verd
     assert "it leaves out norm.weight, norm.bias, or has copied them" in verdict["unclear"][0]
 
 
-def test_samples_on_which_less_would_pass_are_named(opgate: OpGate, tmp_path: Path) -> None:
+def test_samples_on_which_less_would_pass_are_named(judge: Judge, tmp_path: Path) -> None:
     """Draws of get_inputs() are positive, so that zeros are right for all of them; other values are not."""
     (tmp_path / "shut.py").write_text(
         "import torch\n"
@@ -115,7 +143,7 @@ def test_samples_on_which_less_would_pass_are_named(opgate: OpGate, tmp_path: Pa
         "def shut(x):\n    return torch.relu(-x)\n"
         "def nothing(x):\n    return torch.zeros(x.shape)\n"
     )
-    run = opgate("judge", "shut.py:nothing", "--reference", "shut.py:shut", "--json", folder=tmp_path)
+    run = judge("shut.py:nothing", "--reference", "shut.py:shut", "--json", folder=tmp_path)
     verdict = json.loads(run.stdout)
     assert [(each["how"], each["sample"]) for each in verdict["findings"]] == [("zeros", "negated")]
     zeros = next(text for text in verdict["mistrusted"] if text.endswith(": zeros would pass"))
@@ -144,9 +172,9 @@ def test_other_processes_are_hidden_without_namespaces(opgate: OpGate, source: P
     assert_refused_as(verdict, SQUARE["searches_processes"])
 
 
-def test_a_candidate_that_hangs_is_ended(opgate: OpGate, source: Path) -> None:
+def test_a_candidate_that_hangs_is_ended(judge: Judge, source: Path) -> None:
     folder = source / "fixtures" / "cheats" / "square"
-    run = opgate("judge", folder / "hangs.py", "--reference", folder / "reference.py", "--time-limit", "2")
+    run = judge(folder / "hangs.py", "--reference", folder / "reference.py", "--time-limit", "2")
     assert run.returncode == 1
     assert "hang: the call does not return" in run.stdout
     assert "there was no answer within 2 s" in run.stdout
@@ -199,13 +227,14 @@ def test_kernels_of_triton_are_judged_on_the_simulated_device(opgate: OpGate, so
     run = opgate("judge", *files, "--reference", reference, "--device", "sim", "--json")
     honest, fallback = (json.loads(line) for line in run.stdout.splitlines())
     assert honest["verdict"] == "correct", honest
+    assert honest["speed"] == {"problem": "nothing is timed on the simulated device"}
     assert_refused_as(fallback, "the library in a kernel's place")
     on_cpu = opgate("judge", files[1], "--reference", reference)
     assert on_cpu.returncode == 3, on_cpu.stdout
     assert "the file has `triton`, a kernel for CUDA" in on_cpu.stdout
 
 
-def test_a_function_is_judged_by_a_function(opgate: OpGate, tmp_path: Path) -> None:
+def test_a_function_is_judged_by_a_function(judge: Judge, tmp_path: Path) -> None:
     (tmp_path / "functions.py").write_text(
         "import torch\n"
         "def get_inputs():\n    return [torch.rand(8, 6), 3]\n"
@@ -221,36 +250,36 @@ def test_a_function_is_judged_by_a_function(opgate: OpGate, tmp_path: Path) -> N
         "    return x.to(torch.complex64) @ turn\n"
     )
     for reference, candidate in (("top", "ordered"), ("parts", "naive")):
-        run = opgate(
-            "judge", f"functions.py:{candidate}", "--reference", f"functions.py:{reference}", folder=tmp_path
-        )
+        words = [f"functions.py:{candidate}", "--reference", f"functions.py:{reference}", "--no-speed"]
+        run = judge(*words, folder=tmp_path)
         assert run.stdout.split()[0] in ("correct", "unclear"), run.stdout  # a sum of NaN has more NaN
-    right = opgate("judge", "functions.py:fast", "--reference", "functions.py:slow", folder=tmp_path)
+    words = ["--reference", "functions.py:slow", "--no-speed"]
+    right = judge("functions.py:fast", *words, folder=tmp_path)
     assert (right.returncode, right.stdout.split()[0]) == (0, "correct"), right
-    wrong = opgate(
-        "judge", "functions.py:slow", "--reference", "functions.py:fast", "functions.py:same", folder=tmp_path
-    )
+    words = ["--reference", "functions.py:fast", "functions.py:same", "--no-speed"]
+    wrong = judge("functions.py:slow", *words, folder=tmp_path)
     assert wrong.returncode == 1
     assert "returns an argument" in wrong.stdout
-    unclear = opgate("judge", "functions.py:same", "--reference", "functions.py:same", folder=tmp_path)
+    unclear = judge("functions.py:same", "--reference", "functions.py:same", folder=tmp_path)
     assert unclear.returncode == 3, unclear
     assert "on every sample argument 0 itself would pass as well" in unclear.stdout
 
 
-def test_wrong_usage(opgate: OpGate, tmp_path: Path) -> None:
+def test_wrong_usage(opgate: OpGate, judge: Judge, tmp_path: Path) -> None:
     (tmp_path / "empty.py").write_text("")
-    assert_refused(opgate("judge", "none.py", "--reference", "empty.py", folder=tmp_path), "no file none.py")
-    assert_refused(opgate("judge", "empty.py", "--reference", "empty.py", folder=tmp_path), "has no Model")
+    assert_refused(opgate("judge", "none.py"), "needs a CANDIDATE and --reference")
+    assert_refused(judge("none.py", "--reference", "empty.py", folder=tmp_path), "no file none.py")
+    assert_refused(judge("empty.py", "--reference", "empty.py", folder=tmp_path), "has no Model")
     (tmp_path / "raises.py").write_text(
         "def get_inputs():\n    raise ValueError('no data')\nModel = print\nModelNew = print\n"
     )
-    refused = opgate("judge", "empty.py", "--reference", "raises.py", folder=tmp_path)
+    refused = judge("empty.py", "--reference", "raises.py", folder=tmp_path)
     assert_refused(refused, "the reference raises ValueError: no data")
 
 
-def test_a_candidate_that_cannot_be_imported_is_wrong(opgate: OpGate, source: Path, tmp_path: Path) -> None:
+def test_a_candidate_that_cannot_be_imported_is_wrong(judge: Judge, source: Path, tmp_path: Path) -> None:
     (tmp_path / "empty.py").write_text("")
     reference = source / "fixtures" / "cheats" / "square" / "reference.py"
-    run = opgate("judge", "empty.py", "--reference", reference, folder=tmp_path)
+    run = judge("empty.py", "--reference", reference, folder=tmp_path)
     assert run.returncode == 1
     assert "has no attribute 'ModelNew'" in run.stdout

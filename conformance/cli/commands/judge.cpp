@@ -1,12 +1,14 @@
 // opgate judge: a verdict on kernels that nobody trusts. The Python half does the judging.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <opgate/error.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
+#include <cerrno>
+#include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
-#include <set>
 
 #include "cli/commands/subcommand.h"
 #include "cli/project/project.h"
@@ -38,8 +40,8 @@ struct JudgeOptions {
   bool is_simulated() const { return device == "sim"; }
 };
 
-int run_python(const JudgeOptions& options, const Config& config, const std::string& module,
-               const std::vector<std::string>& words) {
+Command command_of(const JudgeOptions& options, const Config& config, const std::string& module,
+                   const std::vector<std::string>& words) {
   Command command = python_command(this_program(config), module);
   // Threads of OpenMP that wait for work keep a core busy, which the other processes could use.
   if (std::getenv("OMP_WAIT_POLICY") == nullptr) command.environment.emplace("OMP_WAIT_POLICY", "passive");
@@ -48,8 +50,25 @@ int run_python(const JudgeOptions& options, const Config& config, const std::str
     command.environment.merge(simulator_environment());
   }
   command.words.insert(command.words.end(), words.begin(), words.end());
-  const int status = run_here(command);
+  return command;
+}
+
+int run_python(const JudgeOptions& options, const Config& config, const std::string& module,
+               const std::vector<std::string>& words) {
+  const int status = run_here(command_of(options, config, module, words));
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+// Becomes the server, so that a signal to this process reaches it.
+int serve(const JudgeOptions& options) {
+  const Command command = command_of(options, {}, "opgate.judge.server",
+                                     {options.serve, options.is_simulated() ? "cuda" : "cpu"});
+  for (const auto& [name, value] : command.environment) ::setenv(name.c_str(), value.c_str(), 1);
+  std::vector<char*> words;
+  for (const std::string& word : command.words) words.push_back(const_cast<char*>(word.c_str()));
+  words.push_back(nullptr);
+  ::execvp(words.front(), words.data());
+  throw SetupError(fmt::format("cannot start {}: {}", command.words.front(), std::strerror(errno)));
 }
 
 // "mylib::op" and not "problem.py", "problem.py:slow".
@@ -134,10 +153,7 @@ int verify(const JudgeOptions& options) {
 
 int run(const JudgeOptions& options) {
   if (!options.verified.empty()) return verify(options);
-  if (!options.serve.empty()) {
-    return run_python(options, {}, "opgate.judge.server",
-                      {options.serve, options.is_simulated() ? "cuda" : "cpu"});
-  }
+  if (!options.serve.empty()) return serve(options);
   return judge(options);
 }
 
