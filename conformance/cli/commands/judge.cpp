@@ -98,6 +98,8 @@ void add_operators(std::vector<std::string>& words, const JudgeOptions& options,
   add("--library", config.libraries, options.libraries);
   add("--spec", config.specs, options.specs);
   add("--module", config.modules, options.modules);
+  for (const fs::path& folder : config.python_path)
+    words.insert(words.end(), {"--python-path", fs::absolute(folder).string()});
 }
 
 int judge(const JudgeOptions& options) {

@@ -42,7 +42,7 @@ def arguments_of(words: list[str]) -> argparse.Namespace:
     parser.add_argument("--memory-limit", type=float, default=16)
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--inputs", default="")
-    for kind in ("--library", "--spec", "--module"):
+    for kind in ("--library", "--spec", "--module", "--python-path"):
         parser.add_argument(kind, action="append", default=[])
     parser.add_argument("--receipt", default="")
     parser.add_argument("--no-speed", action="store_true")
@@ -104,6 +104,7 @@ def run(words: list[str], device: str = "") -> int:
                 f"this server runs candidates on {NAMES[device]}: leave out --device, or start another with "
                 f"--device {NAMES[options.device]}"
             )
+        sys.path[:0] = options.python_path  # for modules, in all processes
         operators = OperatorSources(tuple(options.library), tuple(options.spec), tuple(options.module))
         reference = SourceFile.of(options.reference, "Model", operators, options.inputs)
         candidates = [SourceFile.of(each, "ModelNew") for each in options.candidates]

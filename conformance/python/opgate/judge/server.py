@@ -19,12 +19,14 @@ from pathlib import Path
 from typing import Any
 
 from opgate.judge import isolation
-from opgate.judge.run import prepare, run
-from opgate.judge.source_file import SetupError
 
 SECONDS_TO_ASK = 5.0
 SECONDS_TO_END = 5.0
 LONGEST_REQUEST = 1 << 20
+
+
+class Refused(Exception):
+    """The socket cannot be listened at."""
 
 
 @dataclass
@@ -81,6 +83,8 @@ class Server:
 
     def become_run(self, request: dict[str, Any], descriptors: list[int], client: socket.socket) -> None:
         """The forked process: runs with the outputs and the working directory of the client."""
+        from opgate.judge.run import run
+
         status = 2
         try:
             os.setsid()
@@ -152,14 +156,14 @@ class Server:
 
 
 def listening(path: Path) -> socket.socket:
-    """A socket at this path. Raises SetupError if it is taken; one that nobody listens at is replaced."""
+    """A socket at this path. Raises Refused if it is taken; one that nobody listens at is replaced."""
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         if path.exists():
             if not stat.S_ISSOCK(path.stat().st_mode):
-                raise SetupError(f"{path} is there already and is no socket")
+                raise Refused(f"{path} is there already and is no socket")
             if answers(path):
-                raise SetupError(f"a server answers at {path} already")
+                raise Refused(f"a server answers at {path} already")
             path.unlink()
         before = os.umask(0o077)  # who can connect can run programs as this user
         try:
@@ -168,7 +172,7 @@ def listening(path: Path) -> socket.socket:
             os.umask(before)
         listener.listen()
     except OSError as error:
-        raise SetupError(f"cannot listen at {path}: {error.strerror or error}") from None
+        raise Refused(f"cannot listen at {path}: {error.strerror or error}") from None
     return listener
 
 
@@ -190,12 +194,14 @@ def main(words: list[str]) -> int:
     server = None
     try:
         server = Server(Path(path).resolve(), device)
+        from opgate.judge.run import prepare  # after the socket, because torch's import takes seconds
+
         prepare()
         gc.collect()
         gc.freeze()
         print(f"opgate: judging at {path}; Ctrl-C ends the server", file=sys.stderr, flush=True)
         server.serve()
-    except SetupError as error:
+    except Refused as error:
         print(f"opgate: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
