@@ -44,9 +44,7 @@ def square(x):
 def folder(tmp_path: Path) -> Path:
     (tmp_path / "judged_module.py").write_text(MODULE)
     (tmp_path / "candidates.py").write_text(CANDIDATES)
-    (tmp_path / "inputs.py").write_text(
-        "import torch\ndef get_inputs():\n    return [torch.randn(5, 6)]\n"
-    )
+    (tmp_path / "inputs.py").write_text("import torch\ndef get_inputs():\n    return [torch.randn(5, 6)]\n")
     (tmp_path / "opgate.toml").write_text('python = ["judged_module"]\npython_path = ["."]\n')
     return tmp_path
 
@@ -66,7 +64,9 @@ def test_an_operator_without_a_spec_needs_inputs(judge: Judge, folder: Path) -> 
     assert_refused(judge(*words, folder=folder), "judged::bare has no spec here", "--inputs")
     run = judge(*words, "--inputs", "inputs.py", folder=folder)
     assert run.returncode == 0, run
-    assert_refused(judge("candidates.py:square", "--reference", "judged::none", folder=folder), "judged::none")
+    assert_refused(
+        judge("candidates.py:square", "--reference", "judged::none", folder=folder), "judged::none"
+    )
 
 
 def test_a_library_is_a_candidate(judge: Judge, build: Path, tmp_path: Path) -> None:

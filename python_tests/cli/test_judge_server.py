@@ -31,7 +31,12 @@ def wait_until(is_so: Callable[[], bool]) -> bool:
 
 
 def test_a_server_gives_the_same_verdict(opgate: OpGate, judge: Judge, source: Path) -> None:
-    words = [reference(source).with_name("honest_in_place.py"), "--reference", reference(source), "--no-speed"]
+    words = [
+        reference(source).with_name("honest_in_place.py"),
+        "--reference",
+        reference(source),
+        "--no-speed",
+    ]
     alone, served = opgate("judge", *words), judge(*words)
     assert (served.stdout, served.stderr, served.returncode) == (alone.stdout, alone.stderr, 0)
 

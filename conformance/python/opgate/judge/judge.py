@@ -270,7 +270,8 @@ class Judge:
         guesses = bool(self.examination.structures) and bool(wrong & {*UNLIKE_DRAWS})
         if guesses and not wrong & {"public", "secret", "spec"}:
             call = next(c for c in self.calls if c.wrong and c.answer.sample.kind in UNLIKE_DRAWS)
-            seen = f"{', '.join(self.examination.structures)} in every draw; {call.wrong[1] if call.wrong else ''}"
+            in_all = ", ".join(self.examination.structures)
+            seen = f"{in_all} in every draw; {call.wrong[1] if call.wrong else ''}"
             self.verdict.add("guessed structure", call.answer.sample.label, seen)
             return
         for call in self.calls:

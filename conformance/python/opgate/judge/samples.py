@@ -62,7 +62,10 @@ def samples(
 
 
 def near(draw: Callable[[int], list[Any]], secret: random.Random) -> Iterator[Sample]:
-    """Two draws, each beside the same with one element of another draw: who knows it by some elements fails."""
+    """Two draws, each beside the same with one element of another draw.
+
+    Who knows arguments by some of their elements takes one for the other.
+    """
     torch.manual_seed(secret.getrandbits(48))
     for number in range(NEAR_DRAWS):
         label = f"get_inputs() with secret seed {SECRET_DRAWS + number + 1}"
@@ -72,7 +75,9 @@ def near(draw: Callable[[int], list[Any]], secret: random.Random) -> Iterator[Sa
         yield Sample("secret", label, arguments)
         values = iter(tensors_of(others))
         yield Sample(
-            "near", f"the same but for one element ({label})", mapped(arguments, lambda t: one_of(t, next(values)))
+            "near",
+            f"the same but for one element ({label})",
+            mapped(arguments, lambda t, values=values: one_of(t, next(values))),
         )
 
 

@@ -138,9 +138,7 @@ class Measurement:
             del self.sides[name], self.times[name]
             return None
         channel = self.channels[name] = quickest([self.channels.get(name, empty), empty, again])
-        return Taken(
-            max(1e-9, taken.wall - channel.wall), max(0.0, taken.computing - channel.computing)
-        )
+        return Taken(max(1e-9, taken.wall - channel.wall), max(0.0, taken.computing - channel.computing))
 
     def compare(
         self,

@@ -34,13 +34,13 @@ def common(tensors: Sequence[torch.Tensor]) -> list[str]:
         return []
     found = []
     zeros = torch.stack([tensor == 0 for tensor in tensors]).all(0)
-    if FEWEST_ZEROS <= float(zeros.double().mean()):
+    if float(zeros.double().mean()) >= FEWEST_ZEROS:
         found.append("has zeros in the same places")
     if first.shape[-1] > 2:
         steps = [tensor.diff(dim=-1) for tensor in tensors]
         if all(bool((step >= 0).all()) for step in steps) or all(bool((step <= 0).all()) for step in steps):
             found.append("has sorted rows")
-    if first.dim() > 1 and first.shape[-1] == first.shape[-2] > 1:
-        if all(torch.equal(tensor, tensor.transpose(-1, -2)) for tensor in tensors):
-            found.append("is symmetric")
+    is_square = first.dim() > 1 and first.shape[-1] == first.shape[-2] > 1
+    if is_square and all(torch.equal(tensor, tensor.transpose(-1, -2)) for tensor in tensors):
+        found.append("is symmetric")
     return found
