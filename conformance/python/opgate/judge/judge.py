@@ -260,7 +260,8 @@ class Judge:
         self.verdict.samples = len({id(call.answer) for call in self.calls})
         wrong = {call.answer.sample.kind for call in self.calls if call.wrong}
         right = {call.answer.sample.kind for call in self.calls if not call.wrong}
-        if self.has_turned():
+        is_explained = any(call.wrong and call.wrong[0] in CHEATING for call in self.calls)
+        if self.has_turned() and not is_explained:
             self.verdict.add("changes its behaviour", *self.first_turn())
             return
         if "public" not in wrong and "secret" not in right and {"public"} <= right and {"secret"} <= wrong:
