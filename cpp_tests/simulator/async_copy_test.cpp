@@ -158,5 +158,26 @@ TEST(SimulatedAsyncCopies, MistakesAreFoundWhereTheyBegin) {
             Shared().zeros(0, 16).bytes);
 }
 
+// Threads 64 to 127 read behind a barrier what the threads 0 to 63 copy without waiting for it. Those have
+// ended by then.
+TEST(SimulatedAsyncCopies, HappenAtTheEndOfAThreadBeforeOthersGoOn) {
+  const std::string ptx = kernel_of(R"(.shared .align 4 .b8 s[512];
+    mov.u32 %r2, s; mul.lo.u32 %r3, %r1, 4; add.u32 %r2, %r2, %r3; cvt.u64.u32 %rd2, %r3; add.u64 %rd2, %rd1, %rd2;
+    cp.async.ca.shared.global [%r2], [%rd2], 4; cp.async.commit_group;
+    bar.sync 0;
+    xor.b32 %r3, %r3, 256; mov.u32 %r4, s; add.u32 %r3, %r3, %r4; ld.shared.u32 %r5, [%r3]; st.global.u32 [%rd2+512], %r5;)");
+  const Ran ran = run_both_ways(ptx, [](FakeDevice& device, std::vector<std::uint64_t>& results) {
+    std::vector<std::uint32_t> values(256);
+    std::iota(values.begin(), values.begin() + 128, 1u);
+    results = {device.allocate(values)};
+    return launch_of("k", {}, {128}, Arguments(results[0]));
+  });
+  expect_no_fault(ran.outcome);
+  std::array<std::uint32_t, 256> values{};
+  std::memcpy(values.data(), ran.memory[0].data(), sizeof(values));
+  EXPECT_EQ(values[128], ~0u);
+  EXPECT_EQ(values[128 + 64], 1u);
+}
+
 }  // namespace async_copy_test
 }  // namespace opgate::simulator::tests

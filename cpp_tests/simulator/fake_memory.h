@@ -36,6 +36,22 @@ class FakeDevice final : public DeviceMemory {
     return allocation.bytes.data() + offset;
   }
 
+  Allocated allocation_of(std::uint64_t address) override {
+    const auto& [base, allocation] = *std::prev(allocations_.upper_bound(address));
+    return {base, allocation.bytes.size(), is_of_host};
+  }
+
+  std::function<void()> keep_heap() override {
+    return [this, allocations = allocations_, left = left_of_heap, freed = freed_, bytes = freed_bytes_,
+            next = next_] {
+      allocations_ = allocations;
+      left_of_heap = left;
+      freed_ = freed;
+      freed_bytes_ = bytes;
+      next_ = next;
+    };
+  }
+
   /// `malloc` in a kernel takes the block that was freed last, if it is large enough.
   std::uint64_t allocate_in_kernel(std::size_t bytes) override {
     if (bytes > left_of_heap) return 0;
@@ -90,6 +106,7 @@ class FakeDevice final : public DeviceMemory {
   }
 
   int questions = 0;
+  bool is_of_host = false;
   std::size_t left_of_heap = 1 << 20;
 
  private:

@@ -19,6 +19,7 @@ class NoMemory final : public DeviceMemory {
     why = "there is none";
     return nullptr;
   }
+  Allocated allocation_of(std::uint64_t) override { return {}; }
 };
 
 struct Product {

@@ -32,3 +32,23 @@ def test_a_child_process_can_ask_for_devices_while_the_work_runs(opgate: OpGate,
     program = build / "bin" / "opgate_unawaited"
     run = opgate("sim", "--seconds", "0", "--", program, "forks")
     assert run.stdout == "cudaSuccess, cudaErrorInitializationError\ncudaSuccess\n1000042\n", run
+
+
+def test_what_runs_at_the_end_of_the_program_may_be_compiled(
+    opgate: OpGate, build: Path, tmp_path: Path
+) -> None:
+    """Objects that are made after the simulator are destroyed before its last kernels run."""
+    arguments = [
+        "sim",
+        "--tool",
+        "memory",
+        "--seconds",
+        "0",
+        "--",
+        build / "bin" / "opgate_unawaited",
+        "not at all",
+    ]
+    settings = {"OPGATE_SIM_COMPILE": "always", "OPGATE_SIM_CACHE": str(tmp_path)}
+    run = opgate(*arguments, environment=settings, timeout=60)
+    assert (run.returncode, run.stdout) == (0, "0\n"), run
+    assert "which ran at its end" in run.stderr

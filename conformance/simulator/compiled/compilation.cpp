@@ -27,8 +27,9 @@ std::uint64_t threads_of(const Launch& launch) {
 }
 
 const std::optional<CCompiler>& default_compiler() {
-  static const std::optional<CCompiler> compiler = CCompiler::find("");
-  return compiler;
+  // Never destroyed: kernels may be compiled while the process ends.
+  static const auto* const compiler = new std::optional<CCompiler>(CCompiler::find(""));
+  return *compiler;
 }
 
 }  // namespace compilation

@@ -1,5 +1,6 @@
 #include "simulator/compiled/translator.h"
 
+#include <algorithm>
 #include <unordered_map>
 
 #include "simulator/compiled/chunks.h"
@@ -14,17 +15,18 @@ namespace opgate::simulator {
 namespace translator {
 
 Translate translator_named(const std::string& name) {
-  static const std::unordered_map<std::string_view, Translate> known = [] {
-    std::unordered_map<std::string_view, Translate> all;
+  // Never destroyed: kernels may be compiled while the process ends.
+  static const auto* const known = [] {
+    auto* const all = new std::unordered_map<std::string_view, Translate>;
     for (const auto group :
          {&translations_of_integers, &translations_of_floats, &translations_of_bits,
           &translations_of_comparisons, &translations_of_conversions, &translations_of_moves}) {
-      for (const TranslationRow& row : group()) all.insert(row);
+      for (const TranslationRow& row : group()) all->insert(row);
     }
     return all;
   }();
-  const auto found = known.find(name);
-  return found == known.end() ? nullptr : found->second;
+  const auto found = known->find(name);
+  return found == known->end() ? nullptr : found->second;
 }
 
 class FunctionTranslator {
@@ -34,7 +36,8 @@ class FunctionTranslator {
         roles_(all_roles()),
         chunks_(chunks_of(function_, roles_)),
         out_(program, index, roles_),
-        index_(index) {}
+        index_(index),
+        begins_copies_(begins_copies(program)) {}
 
   std::string translate() {
     translate_chunks();
@@ -72,6 +75,14 @@ class FunctionTranslator {
     return roles;
   }
 
+  static bool begins_copies(const Program& program) {
+    return std::ranges::any_of(program.functions, [](const auto& function) {
+      return std::ranges::any_of(function->forms, [](const OperandForm& form) {
+        return form.opcode != nullptr && form.opcode->effect == Effect::copy;
+      });
+    });
+  }
+
   void enter_chunks() {
     if (meets_) {
       out_.line("  if (at == " + std::to_string(kThreadsTogether) + "u) {");
@@ -96,7 +107,10 @@ class FunctionTranslator {
 
   void end_thread() {
     out_.line("exit:");
-    if (meets_) {
+    // Copies that a thread has not waited for happen at its end, which other threads may see at once.
+    if (meets_ && begins_copies_) {
+      out_.line("  if (c->together) { c->next = " + std::to_string(kThreadExits) + "u; goto leave; }");
+    } else if (meets_) {
       out_.line("  if (c->together) { c->stops[c->linear_index] = " + std::to_string(kThreadExits) +
                 "u; goto go_on_with_next; }");
     }
@@ -216,6 +230,7 @@ class FunctionTranslator {
   std::vector<Chunk> chunks_;
   Emitter out_;
   std::size_t index_;
+  bool begins_copies_;
   bool meets_ = false;  ///< whether it is a kernel whose threads may meet at a barrier
 };
 

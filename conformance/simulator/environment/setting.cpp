@@ -29,6 +29,10 @@ constexpr std::array kRows{
         "`~/.cache`"},
     Row{"CC", "", "compiled/c_compiler.cpp",
         "the C compiler of kernels; if it is empty, the first of `cc`, `gcc` and `clang` that runs"},
+    Row{"COMPARE", "", "kernels/launch_comparison.cpp",
+        "a file: each launch is executed twice, interpreted and compiled, what both leave is compared, and "
+        "the "
+        "file gets a line for the launch; empty: launches are executed once"},
     Row{"COMPILE", "automatic", "compiled/compilation.cpp",
         "`never`, `always` or `automatic`: whether kernels are compiled, which does not change their "
         "results"},

@@ -14,6 +14,7 @@ enum class Setting : std::uint8_t {
   aten_at_once,
   cache,
   cc,
+  compare,
   compile,
   devices,
   eager,

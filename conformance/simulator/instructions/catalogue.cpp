@@ -43,9 +43,10 @@ std::unordered_map<std::string_view, Opcode> all_opcodes() {
 }
 
 const Opcode* opcode_of(const Modifiers& words) {
-  static const std::unordered_map<std::string_view, Opcode> opcodes = all_opcodes();
-  const auto found = opcodes.find(words.name());
-  return found == opcodes.end() ? nullptr : &found->second;
+  // Never destroyed: kernels may be read, and run, while the process ends.
+  static const auto* const opcodes = new std::unordered_map<std::string_view, Opcode>(all_opcodes());
+  const auto found = opcodes->find(words.name());
+  return found == opcodes->end() ? nullptr : &found->second;
 }
 
 }  // namespace catalogue

@@ -159,7 +159,11 @@ void execute_print(Thread& thread, const Instruction& in) {
   const std::string format = text_at(thread, in, argument_of(thread, call, 0), kMostOfFormat);
   Arguments arguments(thread, in, argument_of(thread, call, 1));
   const std::string text = printed(format, arguments);
-  std::fwrite(text.data(), 1, text.size(), stdout);
+  std::string* const collected = thread.block->launch().printed;
+  if (collected != nullptr)
+    *collected += text;
+  else
+    std::fwrite(text.data(), 1, text.size(), stdout);
   give_back(thread, call, static_cast<std::uint32_t>(text.size()));
 }
 

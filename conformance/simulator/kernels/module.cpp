@@ -8,6 +8,7 @@
 
 #include "simulator/compiled/compilation.h"
 #include "simulator/instructions/catalogue.h"
+#include "simulator/kernels/launch_comparison.h"
 #include "simulator/machine/grid.h"
 #include "simulator/ptx/declarations.h"
 #include "simulator/ptx/program_builder.h"
@@ -82,13 +83,35 @@ class PtxModule final : public Module {
       }
       watch = std::make_unique<LaunchWatch>(program, kernel->flows, launch);
     }
-    kernel->compilation.begin(launch, settings);
-    Outcome outcome = Grid(program, launch, memory, kernel->compilation, watch.get()).run();
-    kernel->compilation.end(launch, outcome);
-    return outcome;
+    if (!launches_are_compared()) return execute(*kernel, settings, launch, memory, watch.get());
+    if (watch != nullptr) {
+      note_left_out(launch, "a tool watches it");
+      return execute(*kernel, settings, launch, memory, watch.get());
+    }
+    return execute_both_ways(*kernel, settings, launch, memory);
   }
 
  private:
+  static Outcome execute(Kernel& kernel, const CompilationSettings& settings, const Launch& launch,
+                         DeviceMemory& memory, LaunchWatch* watch) {
+    kernel.compilation.begin(launch, settings);
+    Outcome outcome = Grid(*kernel.program, launch, memory, kernel.compilation, watch).run();
+    kernel.compilation.end(launch, outcome);
+    return outcome;
+  }
+
+  // The results of compiled code are kept, unless the settings want none.
+  static Outcome execute_both_ways(Kernel& kernel, CompilationSettings settings, const Launch& launch,
+                                   DeviceMemory& memory) {
+    using When = CompilationSettings::When;
+    const bool is_compiled_first = settings.when == When::never;
+    const auto once = [&](const Launch& of, DeviceMemory& on, bool is_first) {
+      settings.when = is_first == is_compiled_first ? When::always : When::never;
+      return execute(kernel, settings, of, on, nullptr);
+    };
+    return execute_twice(launch, memory, once);
+  }
+
   Kernel* find_kernel(const std::string& name) {
     const auto known = kernels_.find(name);
     if (known != kernels_.end()) return &known->second;

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -39,6 +40,13 @@ enum class Fault : std::uint8_t {
   unsupported,          ///< an instruction that is not simulated; the case is owed
 };
 
+/// An allocation, or memory of the host that a device can access.
+struct Allocated {
+  std::uint64_t begin = 0;
+  std::size_t bytes = 0;
+  bool is_of_host = false;
+};
+
 /// The memory of the simulated device, as kernels see it.
 class DeviceMemory {
  public:
@@ -50,6 +58,9 @@ class DeviceMemory {
   virtual void* translate(std::uint64_t address, std::size_t bytes, Access access, std::size_t& until,
                           std::string& why) = 0;
 
+  /// What an address that may be accessed lies in.
+  virtual Allocated allocation_of(std::uint64_t address) = 0;
+
   /// Memory of the heap for `malloc` in a kernel; 0 if the heap has no more, or if there is none.
   virtual std::uint64_t allocate_in_kernel(std::size_t /*bytes*/) { return 0; }
 
@@ -57,6 +68,12 @@ class DeviceMemory {
   virtual bool free_in_kernel(std::uint64_t /*address*/, std::string& why) {
     why = "not allocated";
     return false;
+  }
+
+  /// Gives a function that undoes what is allocated and freed in kernels from now on. What other memory holds is
+  /// not undone.
+  virtual std::function<void()> keep_heap() {
+    return [] {};
   }
 };
 
@@ -88,6 +105,10 @@ struct Launch {
   LaunchesInFlight* in_flight = nullptr;
   /// Whether the launch may begin before those have ended (programmatic dependent launch).
   bool begins_early = false;
+  /// Whether the program goes on while the launch runs, so that it may write memory of the host.
+  bool host_may_write = false;
+  /// Gets what the kernel prints; null: stdout does.
+  std::string* printed = nullptr;
 };
 
 struct Outcome {

@@ -156,8 +156,11 @@ bool Execution::has_unawaited() { return next_unawaited() != nullptr; }
 bool Execution::run_unawaited() {
   const Turn turn(*this);
   Stream* const stream = next_unawaited();
-  if (stream != nullptr) run_next(*stream);
-  return stream != nullptr;
+  if (stream == nullptr) return false;
+  is_unawaited_ = true;
+  run_next(*stream);
+  is_unawaited_ = false;
+  return true;
 }
 
 // Runs what no stream that is held up keeps waiting.

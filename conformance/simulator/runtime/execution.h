@@ -50,6 +50,8 @@ class Execution {
   bool has_unawaited();
   /// Runs an operation of it, in the order of `complete_device`. False if there is none.
   bool run_unawaited();
+  /// Whether the operation that runs is one of it.
+  bool is_unawaited() const { return is_unawaited_; }
 
   /// Runs one operation, if there is one: a program that polls makes progress.
   void advance(Stream& stream);
@@ -81,6 +83,7 @@ class Execution {
   std::shared_ptr<StreamWatch> watch_;  ///< null if the tool `stream` is not asked for
   std::uint64_t issues_ = 0;
   Stream* running_ = nullptr;
+  bool is_unawaited_ = false;
 
   // One thread at a time runs operations: while a host function runs, the lock of the simulator is free.
   std::condition_variable free_;

@@ -35,7 +35,7 @@ HeapPlan plan_for_kernels(std::uint64_t begin, std::size_t addresses, std::size_
   return {begin, addresses, capacity, heap::kAlignmentInKernels, heap::kGuardInKernels, fill};
 }
 
-Heap::Heap(const AddressRange& range, const HeapPlan& plan) : range_(range), plan_(plan) {
+Heap::Heap(const AddressRange& range, const HeapPlan& plan) : range_(&range), plan_(plan) {
   // The first guard keeps the begin of this heap away from the end of the former one.
   add_gap(plan.begin + heap::kGuard, plan.addresses - heap::kGuard);
 }
@@ -61,7 +61,7 @@ std::optional<std::uint64_t> Heap::allocate(std::size_t bytes) {
 }
 
 void Heap::fill(const Allocation& block) const {
-  std::byte* const data = range_.alias(block.begin);
+  std::byte* const data = range_->alias(block.begin);
   if (block.bytes <= heap::kFilledWhole) {
     std::memset(data, plan_.fill, block.bytes);
   } else {
@@ -77,7 +77,7 @@ bool Heap::release(std::uint64_t address) {
   block.freed = true;
   used_ -= block.bytes;
   // Pages that it shares with the guards around it are of no use to anybody either.
-  range_.drop(block.begin - plan_.guard / 2, block.bytes + plan_.guard);
+  range_->drop(block.begin - plan_.guard / 2, block.bytes + plan_.guard);
   if (block.reserved)
     used_by_graphs_ -= block.bytes;
   else

@@ -90,7 +90,7 @@ class Heap {
   void fill(const Allocation& block) const;
   void put_into_quarantine(const Allocation& block);
 
-  const AddressRange& range_;
+  const AddressRange* range_;
   HeapPlan plan_;
   bool is_used_ = false;
   std::size_t used_ = 0;

@@ -94,6 +94,7 @@ void run(Simulator& simulator, Kernel& kernel, Launch launch, int device) {
   }
   if (launch.grid_workspace != 0)
     std::memset(simulator.memory.range().alias(launch.grid_workspace), 0, kBytesOfGridWorkspace);
+  launch.host_may_write = simulator.execution.is_unawaited();
   const Outcome outcome = kernel.binary->on(device, simulator.memory).run(launch, memory);
   if (launch.observer != nullptr) {
     std::vector<Finding> findings = findings_of(*launch.observer, memory);

@@ -1,5 +1,7 @@
 #include "simulator/runtime/memory_map.h"
 
+#include <algorithm>
+
 #include "simulator/runtime/errors.h"
 #include "simulator/runtime/tool_findings.h"
 
@@ -120,6 +122,32 @@ void* KernelMemory::translate(std::uint64_t address, std::size_t bytes, Access /
   return reinterpret_cast<void*>(address);
 }
 
+Allocated KernelMemory::allocation_of(std::uint64_t address) {
+  if (map_.range().holds(address)) {
+    const Allocation& block = *map_.heap_of(address).find(address);
+    return {block.begin, block.bytes, /*is_of_host=*/false};
+  }
+  const HostBlock& block = *map_.host().find(address);
+  return {block.begin, block.bytes, /*is_of_host=*/true};
+}
+
+// The system gets pages of freed memory back, and what they hold is lost.
+std::function<void()> KernelMemory::keep_heap() {
+  Heap& heap = map_.heap_of_kernels(device_);
+  const auto freed = std::make_shared<std::vector<Freed>>();
+  freed_ = freed.get();
+  return [this, &heap, kept = heap, freed] {
+    heap = kept;
+    // What was there first is put back last.
+    for (auto block = freed->rbegin(); block != freed->rend(); ++block) {
+      const Allocation* const live = heap.find(block->begin);
+      if (live != nullptr && live->bytes == block->bytes.size())
+        std::ranges::copy(block->bytes, map_.range().alias(block->begin));
+    }
+    freed_ = nullptr;
+  };
+}
+
 std::uint64_t KernelMemory::allocate_in_kernel(std::size_t bytes) {
   const std::uint64_t address = map_.heap_of_kernels(device_).allocate(bytes).value_or(0);
   if (address != 0) map_.note_new(address, bytes);
@@ -128,6 +156,11 @@ std::uint64_t KernelMemory::allocate_in_kernel(std::size_t bytes) {
 
 bool KernelMemory::free_in_kernel(std::uint64_t address, std::string& why) {
   Heap& heap = map_.heap_of_kernels(device_);
+  const Allocation* const block = freed_ == nullptr ? nullptr : heap.find(address);
+  if (block != nullptr) {
+    const std::byte* const bytes = map_.range().alias(block->begin);
+    freed_->push_back({block->begin, {bytes, bytes + block->bytes}});
+  }
   if (heap.release(address)) return true;
   if (!map_.range().holds(address)) {
     why = "not memory of a device";

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <set>
 #include <string>
@@ -110,13 +111,22 @@ class KernelMemory final : public DeviceMemory {
 
   void* translate(std::uint64_t address, std::size_t bytes, Access access, std::size_t& until,
                   std::string& why) override;
+  Allocated allocation_of(std::uint64_t address) override;
   std::uint64_t allocate_in_kernel(std::size_t bytes) override;
   bool free_in_kernel(std::uint64_t address, std::string& why) override;
+  std::function<void()> keep_heap() override;
 
  private:
+  /// An allocation that was freed, with what it held.
+  struct Freed {
+    std::uint64_t begin = 0;
+    std::vector<std::byte> bytes;
+  };
+
   MemoryMap& map_;
   int device_;
   const LaunchArguments& arguments_;
+  std::vector<Freed>* freed_ = nullptr;  ///< while the heap of kernels is kept
 };
 
 }  // namespace opgate::simulator
