@@ -124,6 +124,42 @@ void expect_fault(const Outcome& outcome, Fault fault, const std::string& words,
   EXPECT_EQ(outcome.thread_index.x, thread);
 }
 
+// A warp that executes one instruction as a whole goes on with the next at once, also where its turn ends, and
+// where the limit of the launch is near.
+TEST(SimulatedMatrixMoves, OneBehindTheOther) {
+  const std::string once = "movmatrix.sync.aligned.m8n8.trans.b16 %r10, %r10;\n";
+  const std::string begin = "mov.u32 %r10, %r8;\n";
+  std::string often = begin;
+  for (int i = 0; i < 141; ++i) often += once;
+  EXPECT_EQ(result_of(often).registers, result_of(begin + once).registers);
+  const std::uint64_t all = run_kernel(often).outcome.instructions;
+  EXPECT_EQ(all - run_kernel(begin + once).outcome.instructions, 140u * 32);
+  for (const std::uint64_t limit : {all, all - 1, all - 20 * 32, all - 100 * 32 - 7}) {
+    const Ran ran =
+        run_both_ways(kernel(often), [&](FakeDevice& device, std::vector<std::uint64_t>& results) {
+          results.push_back(device.allocate(std::vector<std::uint32_t>(256)));
+          Launch launch = launch_of("k", {}, {32}, Arguments(results.front()));
+          launch.instruction_limit = limit;
+          return launch;
+        });
+    EXPECT_EQ(ran.outcome.instructions, limit);
+    EXPECT_EQ(ran.outcome.fault == Fault::timeout, limit < all);
+  }
+}
+
+TEST(SimulatedMatrixMoves, AMistakeBehindOthersIsCountedAndNamed) {
+  const std::string load = "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r10}, ";
+  const auto outcome_of = [&](const std::string& last) {
+    return run_kernel("and.b32 %r4, %r3, 0xfffffff0;\n" + load + "[%r4];\n" + load + "[%r4];\n" + load + last)
+        .outcome;
+  };
+  const Outcome right = outcome_of("[%r4];");
+  const Outcome wrong = outcome_of("[%r4+8];");
+  EXPECT_EQ(wrong.fault, Fault::misaligned_address);
+  // Behind the loads are the barrier, two instructions for the address, two stores, a load and the end.
+  EXPECT_EQ(right.instructions - wrong.instructions, 7u * 32);
+}
+
 TEST(SimulatedMatrixMoves, Mistakes) {
   expect_fault(run_kernel("setp.eq.u32 %p1, %r1, 5; selp.u32 %r4, 8, 0, %p1; add.u32 %r3, %r3, %r4; "
                           "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r10}, [%r3];")

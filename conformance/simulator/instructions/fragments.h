@@ -174,9 +174,15 @@ struct FragmentOrders {
 /// column)`, and `b` and `c` do so as well; `c` needs the type, because `c` and `d` may differ in it.
 template <class Layout>
 const FragmentOrders& orders_of(const Product& product, unsigned lanes) {
+  // Most products are of the same kind as the one before.
+  static std::int64_t last = 0;
+  static const FragmentOrders* of_last = nullptr;
+  if (of_last != nullptr && last == product.packed()) return *of_last;
   static std::unordered_map<std::int64_t, FragmentOrders> known;
   const auto [entry, is_new] = known.try_emplace(product.packed());
   FragmentOrders& orders = entry->second;
+  last = product.packed();
+  of_last = &orders;
   if (!is_new) return orders;
   const RegisterCounts counts = Layout::counts(product);
   const auto of_sums = [&](Type type, unsigned registers) {

@@ -118,6 +118,26 @@ bool Block::run() {
   return false;
 }
 
+// What run_thread does if nothing watches the thread and it has no compiled code.
+inline void Block::interpret_turn(Thread& thread) {
+  running_ = &thread;
+  const auto turn = static_cast<std::int64_t>(grid_.turn(kTurnOfThread));
+  std::int64_t left = turn;
+  try {
+    interpret<false>(thread, left);
+  } catch (const KernelFault&) {
+    grid_.count(static_cast<std::uint64_t>(turn - left));
+    throw;
+  }
+  end_turn(thread, static_cast<std::uint64_t>(turn - left));
+}
+
+inline void Block::end_turn(Thread& thread, std::uint64_t executed) {
+  grid_.count(executed);
+  if (thread.state == Thread::State::running) thread.state = Thread::State::yields;
+  if (thread.state == Thread::State::exited) ++exited_;
+}
+
 bool Block::run_warps() {
   const std::size_t warps = (threads_.size() + kWarpSize - 1) / kWarpSize;
   const BlockOrder order = launch().schedule == nullptr
@@ -143,10 +163,15 @@ bool Block::run_warp(std::size_t first, std::size_t from) {
     } else if (const Together warp{first, end, kWarpTogether}; from == first && can_go_together(warp)) {
       go_together(warp, turn);
       progress = true;
+    } else if (turn != 0 && meets_at_next(first, end)) {
+      execute_next_together(first, turn);
+      progress = true;
+      continue;
     } else {
+      const bool is_plain = observer_ == nullptr && !is_compiled();
       for (std::size_t i = turn == 0 ? from : first; i < end; ++i) {
         if (threads_[i].state != Thread::State::running) continue;
-        run_thread(threads_[i]);
+        is_plain ? interpret_turn(threads_[i]) : run_thread(threads_[i]);
         progress = true;
       }
     }
@@ -213,9 +238,7 @@ void Block::take_turn(Thread& thread, std::int64_t left, bool is_entered) {
     grid_.count(static_cast<std::uint64_t>(turn - left));
     throw;
   }
-  grid_.count(static_cast<std::uint64_t>(turn - left));
-  if (thread.state == Thread::State::running) thread.state = Thread::State::yields;
-  if (thread.state == Thread::State::exited) ++exited_;
+  end_turn(thread, static_cast<std::uint64_t>(turn - left));
 }
 
 template <bool watched>
@@ -246,9 +269,36 @@ void Block::interpret(Thread& thread, std::int64_t& left) {
   while (left > least && thread.state == Thread::State::running && !thread.is_at_end_of_turn()) step();
 }
 
+// Whether all lanes of a warp wait for the same instruction, as they mostly do.
+bool Block::waits_as_one(std::size_t first, std::size_t count) const {
+  const Thread& thread = threads_[first];
+  bool is_same = thread.state == Thread::State::at_collective;
+  for (std::size_t i = first; i < first + count; ++i) {
+    const Thread& other = threads_[i];
+    is_same &= other.state == Thread::State::at_collective && other.next == thread.next &&
+               other.collective == thread.collective && other.collective_mask == thread.collective_mask;
+  }
+  return is_same;
+}
+
+void Block::meet_in_warp(std::span<Thread*> lanes, std::uint32_t here) {
+  const Thread& thread = *lanes[static_cast<std::size_t>(std::countr_zero(here))];
+  running_ = lanes[static_cast<std::size_t>(std::countr_zero(here))];
+  if (observer_ != nullptr) observer_->meet_in_warp(lanes, here, thread.collective_mask);
+  thread.collective(lanes.data(), here);
+  for (std::uint32_t left = here; left != 0; left &= left - 1)
+    lanes[static_cast<std::size_t>(std::countr_zero(left))]->state = Thread::State::running;
+}
+
 bool Block::settle_collectives(std::size_t first) {
   const std::size_t count = std::min<std::size_t>(kWarpSize, threads_.size() - first);
   std::array<Thread*, kWarpSize> lanes;
+  if (waits_as_one(first, count)) {
+    for (std::size_t lane = 0; lane < kWarpSize; ++lane)
+      lanes[lane] = lane < count ? &threads_[first + lane] : nullptr;
+    meet_in_warp(std::span(lanes).first(count), ~std::uint32_t{0} >> (kWarpSize - count));
+    return true;
+  }
   std::uint32_t alive = 0;
   std::uint32_t waiting = 0;
   for (std::size_t lane = 0; lane < count; ++lane) {
@@ -274,12 +324,7 @@ bool Block::settle_collectives(std::size_t first) {
     }
     waiting &= ~here;
     if ((thread.collective_mask & alive & ~here) != 0) continue;
-    running_ = lanes[lane];
-    if (observer_ != nullptr)
-      observer_->meet_in_warp(std::span(lanes).first(count), here, thread.collective_mask);
-    thread.collective(lanes.data(), here);
-    for (std::uint32_t left = here; left != 0; left &= left - 1)
-      lanes[static_cast<std::size_t>(std::countr_zero(left))]->state = Thread::State::running;
+    meet_in_warp(std::span(lanes).first(count), here);
     settled = true;
   }
   return settled;

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "simulator/machine/barrier.h"
@@ -85,16 +86,24 @@ class Block {
   bool can_go_together(const Together& threads) const;
   void go_together(const Together& threads, int& turn);
   bool meet_again(const Together& threads, int& turn);
-  void execute_together(const Together& threads);
+  void execute_together(const Together& threads, int& turn);
+  bool meets_at_next(std::size_t first, std::size_t end) const;
+  void execute_next_together(std::size_t first, int& turn);
+  void execute_those_behind(std::size_t first, int& turn);
+  void execute_in_warp(std::size_t first, const Instruction& collective);
   void settle_stop(std::size_t thread);
   void run_new_threads(std::size_t first, std::size_t end);
   void run_thread(Thread& thread);
   void take_turn(Thread& thread, std::int64_t left, bool is_entered);
+  void interpret_turn(Thread& thread);
+  void end_turn(Thread& thread, std::uint64_t executed);
   bool is_compiled() const { return kernel_.compiled != nullptr; }
   template <bool watched>
-  void interpret(Thread& thread, std::int64_t& left);
+  [[gnu::noinline, gnu::aligned(64)]] void interpret(Thread& thread, std::int64_t& left);
   bool run_warps();
   bool settle_collectives(std::size_t first);
+  bool waits_as_one(std::size_t first, std::size_t count) const;
+  void meet_in_warp(std::span<Thread*> lanes, std::uint32_t here);
   bool settle_active_masks(std::size_t first);
   bool release_barriers();
   bool release_from_cluster();

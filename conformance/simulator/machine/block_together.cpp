@@ -7,11 +7,21 @@
 #include "simulator/machine/compiled_thread.h"
 #include "simulator/machine/faults.h"
 #include "simulator/machine/grid.h"
+#include "simulator/ptx/opcode.h"
 
 namespace opgate::simulator {
 
 // Whether all of the threads stand where compiled code of the kernel can be entered, and would not stop at
 // once.
+namespace {
+
+bool stops_whole_warp(const Function& function, std::size_t at) {
+  const Opcode* const opcode = function.forms[at].opcode;
+  return opcode != nullptr && opcode->waits == Waits::for_warp && function.code[at].guard < 0;
+}
+
+}  // namespace
+
 bool Block::can_go_together(const Together& threads) const {
   const Function& kernel = *program().functions.front();
   const bool is_warp = threads.who == kWarpTogether;
@@ -78,21 +88,59 @@ bool Block::meet_again(const Together& threads, int& turn) {
   }
   if (grid_.left() / threads_.size() < grid_.reserve()) return false;
   for (std::size_t i = threads.first; i < threads.end; ++i) stops_[i] &= kPlace;
-  if (is_collective) execute_together(threads);
+  if (is_collective) execute_together(threads, turn);
   ++turn;
   return true;
 }
 
-void Block::execute_together(const Together& threads) {
-  const Instruction* const next = program().functions.front()->code.data() + stops_[threads.first];
+// Where one instruction for the whole warp is behind the other, compiled code has nothing to do in between.
+void Block::execute_together(const Together& threads, int& turn) {
+  const Function& kernel = *program().functions.front();
+  execute_in_warp(threads.first, kernel.code[stops_[threads.first] - 1]);
+  execute_those_behind(threads.first, turn);
+  const auto next = static_cast<std::uint64_t>(threads_[threads.first].next - kernel.code.data());
+  for (std::size_t i = threads.first; i < threads.end; ++i) stops_[i] = next;
+}
+
+// Of a warp that has just executed an instruction as a whole.
+void Block::execute_those_behind(std::size_t first, int& turn) {
+  const Function& function = threads_[first].function();
+  auto next = static_cast<std::size_t>(threads_[first].next - function.code.data());
+  for (; turn + 2 < kTurnsOfWarp && stops_whole_warp(function, next) && grid_.left() >= kWarpSize; ++turn) {
+    grid_.count(kWarpSize);
+    execute_in_warp(first, function.code[next++]);
+  }
+}
+
+// Whether all lanes of a warp execute an instruction next for which they would only stop to meet there, such as
+// one `mma` behind another.
+bool Block::meets_at_next(std::size_t first, std::size_t end) const {
+  const Thread& thread = threads_[first];
+  if (observer_ != nullptr || end - first != kWarpSize || thread.state != Thread::State::running)
+    return false;
+  const Function& function = thread.function();
+  if (!stops_whole_warp(function, static_cast<std::size_t>(thread.next - function.code.data()))) return false;
+  for (std::size_t i = first; i < end; ++i) {
+    if (threads_[i].state != Thread::State::running || threads_[i].next != thread.next) return false;
+  }
+  return grid_.left() >= kWarpSize;
+}
+
+void Block::execute_next_together(std::size_t first, int& turn) {
+  grid_.count(kWarpSize);
+  execute_in_warp(first, *threads_[first].next);
+  execute_those_behind(first, turn);
+}
+
+void Block::execute_in_warp(std::size_t first, const Instruction& collective) {
   std::array<Thread*, kWarpSize> lanes{};
   for (std::size_t lane = 0; lane < kWarpSize; ++lane) {
-    lanes[lane] = &threads_[threads.first + lane];
-    lanes[lane]->next = next;
+    lanes[lane] = &threads_[first + lane];
+    lanes[lane]->next = &collective + 1;
   }
   // The first one finds out what they do.
-  Thread& thread = running_thread(threads.first);
-  next[-1].execute(thread, next[-1]);
+  Thread& thread = running_thread(first);
+  collective.execute(thread, collective);
   thread.state = Thread::State::running;
   thread.collective(lanes.data(), ~std::uint32_t{0});
 }

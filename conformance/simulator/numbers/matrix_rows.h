@@ -125,8 +125,10 @@ OPGATE_INLINED void add_strip(const Factors& rows, std::size_t row_count, std::s
     load(strip.values[i], values + i * kStripColumns);
     load(strip.exponents[i], exponents + i * kStripColumns);
   }
+  // A copy stays in registers: the sums that are stored might overlap the original.
+  const Precision same_precision = precision;
   for (std::size_t row = 0; row < row_count * k; row += k, sums += columns) {
-    if (!is_usual || !add_block<block>(rows.values + row, rows.exponents + row, strip, precision, sums))
+    if (!is_usual || !add_block<block>(rows.values + row, rows.exponents + row, strip, same_precision, sums))
       add_wide_block(rows.values + row, values, block, precision, sums);
   }
 }

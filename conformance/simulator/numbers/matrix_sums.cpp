@@ -207,15 +207,19 @@ float sum_of_quad(const float* row, const float* column, float c, bool in_halves
 
 ColumnsOfProduct::ColumnsOfProduct(Multiplier multiplier, const Product& product, const float* b,
                                    std::size_t columns)
-    : multiplier_(multiplier),
-      product_(product),
-      columns_(columns),
-      strips_(std::make_unique_for_overwrite<float[]>(product.k * columns)),
-      exponents_(std::make_unique_for_overwrite<std::int32_t[]>(product.k * columns)) {
+    : multiplier_(multiplier), product_(product), columns_(columns) {
   using namespace matrix_sums;
+  strips_ = few_strips_.data();
+  exponents_ = few_exponents_.data();
+  if (product.k * columns > kMostFactors) {
+    many_strips_ = std::make_unique_for_overwrite<float[]>(product.k * columns);
+    many_exponents_ = std::make_unique_for_overwrite<std::int32_t[]>(product.k * columns);
+    strips_ = many_strips_.get();
+    exponents_ = many_exponents_.get();
+  }
   const int least = multiplies_bytes(multiplier, product) ? least_exponent(product.b) : kNoLeast;
-  code().arrange_strips(b, columns, order_of(multiplier, product), product.k, strips_.get());
-  is_usual_ = code().find_exponents_of(strips_.get(), product.k * columns, least, exponents_.get());
+  code().arrange_strips(b, columns, order_of(multiplier, product), product.k, strips_);
+  is_usual_ = code().find_exponents_of(strips_, product.k * columns, least, exponents_);
 }
 
 void ColumnsOfProduct::multiply(const float* a, float* sums) const {
@@ -224,7 +228,7 @@ void ColumnsOfProduct::multiply(const float* a, float* sums) const {
     for (std::size_t i = 0; i < product_.m; ++i) {
       for (std::size_t j = 0; j < columns_; ++j) {
         float& sum = sums[i * columns_ + j];
-        sum = sum_of_quad(a + i * product_.k, strips_.get() + j, sum, product_.d == Type::f16);
+        sum = sum_of_quad(a + i * product_.k, strips_ + j, sum, product_.d == Type::f16);
       }
     }
   } else if (is_widened(multiplier_, product_)) {
@@ -271,8 +275,8 @@ void ColumnsOfProduct::add_rows(const float* a, const matrix_sums::Range& range,
   const bool is_usual = code().find_exponents_of(a, std::size_t{product_.m} * product_.k,
                                                  precision.least_of_a, exponents.data()) &&
                         is_usual_;
-  code().add_rows({a, exponents.data()}, product_.m, {strips_.get(), exponents_.get()}, product_.k, range,
-                  is_usual, precision, sums, columns_);
+  code().add_rows({a, exponents.data()}, product_.m, {strips_, exponents_}, product_.k, range, is_usual,
+                  precision, sums, columns_);
 }
 
 void widen_elements(Type type, const unsigned char* elements, std::size_t count, float* to) {

@@ -1,6 +1,7 @@
 // How the products of matrices are added whose sums have 32 bits or less.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -26,6 +27,8 @@ class ColumnsOfProduct {
  public:
   /// `b` has `product.k` rows of so many columns.
   ColumnsOfProduct(Multiplier multiplier, const Product& product, const float* b, std::size_t columns);
+  ColumnsOfProduct(const ColumnsOfProduct&) = delete;
+  ColumnsOfProduct& operator=(const ColumnsOfProduct&) = delete;
 
   /// Adds the products of the rows of `a` to the rows of `sums`, as an H100 does it.
   void multiply(const float* a, float* sums) const;
@@ -39,9 +42,14 @@ class ColumnsOfProduct {
   Product product_;
   std::size_t columns_;
   /// The numbers, strip by strip, and in each in the order in which products are added.
-  std::unique_ptr<float[]> strips_;
-  std::unique_ptr<std::int32_t[]> exponents_;  ///< of the powers of two below them
-  bool is_usual_ = false;                      ///< whether single precision is enough for them
+  float* strips_ = nullptr;
+  std::int32_t* exponents_ = nullptr;  ///< of the powers of two below them
+  /// Where these are: those of a warp here.
+  alignas(64) std::array<float, kMostFactors> few_strips_;
+  alignas(64) std::array<std::int32_t, kMostFactors> few_exponents_;
+  std::unique_ptr<float[]> many_strips_;
+  std::unique_ptr<std::int32_t[]> many_exponents_;
+  bool is_usual_ = false;  ///< whether single precision is enough for them
 };
 
 /// Adds to the sums the products of the rows of `a` with so many columns of `b`, which has them in
