@@ -1,5 +1,5 @@
 // atom and red, each by many threads.
-#include "fake_device.h"
+#include "both_ways.h"
 #include "reference_floats.h"
 
 namespace opgate::simulator::tests {
@@ -44,6 +44,57 @@ TEST(SimulatedAtomics, CompareAndSwap) {
       after<std::uint16_t>("mov.u16 %h1, 3; mov.u16 %h2, 8; atom.global.cas.b16 %h3, [%rd1], %h1, %h2;", 3),
       8u);
   EXPECT_EQ(after<std::uint32_t>("atom.global.cas.b32 _, [%rd1], 4, 9;", 5), 5u);
+}
+
+// 64 threads change two places with values of all kinds, and keep the old ones.
+void expect_same_both_ways(const std::string& instruction, const std::string& type,
+                           const std::string& space) {
+  const bool swaps = instruction == "cas";  // the value 3 for another one
+  const bool is_wide = type.ends_with("64");
+  const std::string value = is_wide ? "%rd6" : "%r6";
+  const std::string old = is_wide ? "%rd7" : "%r7";
+  const std::string at = space == ".shared" ? "%r8" : "%rd8";
+  const std::string body =
+      ".shared .align 8 .b8 s[16]; mov.u32 %r8, s; mov.b64 %rd9, 3; setp.lt.u32 %p1, %r1, 2;\n"
+      "shl.b32 %r9, %r1, 3; add.u32 %r10, %r8, %r9; @%p1 st.shared.b64 [%r10], %rd9; bar.sync 0;\n"
+      "and.b32 %r9, %r9, 8; add.u32 %r8, %r8, %r9; cvt.u64.u32 %rd8, %r9; add.u64 %rd8, %rd8, %rd1;\n"
+      "mul.lo.u32 %r6, %r1, 0x9e3779b1; setp.lt.u32 %p2, %r1, 20; selp.u32 %r6, %r1, %r6, "
+      "%p2;\n"
+      "cvt.u64.u32 %rd6, %r6; shl.b64 %rd7, %rd6, 31; xor.b64 %rd6, %rd6, %rd7; mov.u32 %r7, 0; mov.b64 "
+      "%rd7, 0;\n" +
+      std::string("atom") + space + "." + instruction + "." + type + " " + old + ", [" + at + "], " +
+      (swaps ? "3, " : "") + value + ";\n" +
+      (swaps ? "" : "red" + space + "." + instruction + "." + type + " [" + at + "], " + value + ";\n") +
+      "cvt.u64.u32 %rd5, %r7; add.u64 %rd7, %rd7, %rd5; mul.wide.u32 %rd2, %r1, 8; add.u64 %rd2, %rd2, "
+      "%rd1;\n"
+      "st.global.b64 [%rd2+32], %rd7; bar.sync 0; @!%p1 ret; ld.shared.b64 %rd7, [%r10]; st.global.b64 "
+      "[%rd2+16], "
+      "%rd7;";
+  SCOPED_TRACE(instruction + "." + type + space);
+  const Ran ran = run_both_ways(kernel_of(body), [](FakeDevice& device, std::vector<std::uint64_t>& results) {
+    results = {device.allocate(std::vector<std::uint64_t>(4 + 64, 3))};
+    return launch_of("k", {}, {64}, Arguments(results[0]));
+  });
+  expect_no_fault(ran.outcome);
+}
+
+TEST(SimulatedAtomics, OfIntegersAreTheSameInCompiledCode) {
+  const std::vector<std::pair<std::string, std::vector<std::string>>> all{
+      {"add", {"u32", "s32", "u64"}},
+      {"min", {"u32", "s32", "u64", "s64"}},
+      {"max", {"u32", "s32", "u64", "s64"}},
+      {"inc", {"u32"}},
+      {"dec", {"u32"}},
+      {"and", {"b32", "b64"}},
+      {"or", {"b32", "b64"}},
+      {"xor", {"b32", "b64"}},
+      {"exch", {"b32", "b64"}},
+      {"cas", {"b32", "b64"}}};
+  for (const std::string space : {".global", ".shared", ""}) {
+    for (const auto& [instruction, types] : all) {
+      for (const std::string& type : types) expect_same_both_ways(instruction, type, space);
+    }
+  }
 }
 
 TEST(SimulatedAtomics, Floats) {

@@ -1,4 +1,6 @@
-// Moves between registers, and from and to memory.
+// Moves between registers, and from and to memory, and atomic accesses of integers.
+#include <array>
+
 #include "simulator/compiled/translators.h"
 #include "simulator/machine/compiled_thread.h"
 
@@ -114,6 +116,58 @@ static bool translate_store(Emitter& out, Source& source) {
   return true;
 }
 
+// What becomes of a place that holds `old`, as combined_integer() has it.
+static std::string combined_in_c(int operation) {
+  static constexpr std::array<const char*, 9> kResults{
+      "old & value",
+      "old | value",
+      "old ^ value",
+      "value",
+      "(u64)old + (u64)value",
+      "old >= value ? 0 : (u64)old + 1",
+      "old == 0 || old > value ? value : (u64)old - 1",
+      "value < old ? value : old",
+      "value > old ? value : old",
+  };
+  return kResults[static_cast<std::size_t>(operation)];
+}
+
+static bool translate_atomic(Emitter& out, Source& source) {
+  using namespace translated_moves;
+  Modifiers& modifiers = source.modifiers;
+  const bool returns = modifiers.name() == "atom";
+  const bool swaps = modifiers.take("cas");
+  if (modifiers.has("L2::cache_hint") || modifiers.has("async")) return false;
+  modifiers.take_hints();
+  Place place;
+  place.space = modifiers.take_space();
+  if (modifiers.take_lanes() != 1) return false;
+  const auto operation = modifiers.take_one({"and", "or", "xor", "exch", "add", "inc", "dec", "min", "max"});
+  const Type type = modifiers.take_type();
+  const bool is_integer = type == Type::b32 || type == Type::b64 || type == Type::u32 || type == Type::u64 ||
+                          type == Type::s32 || type == Type::s64;
+  const std::size_t at_address = returns ? 1 : 0;
+  if (!is_integer || swaps == operation.has_value() || !modifiers.none_left() ||
+      source.form.total != at_address + (swaps ? 3u : 2u))
+    return false;
+  place.type = in_memory(type);
+  place.bytes = bytes_of(type);
+  const std::string name = name_in_c(place.type);
+  out.line("  { u8* const place = " + located(out, source, place, source.slot(at_address), Access::atomic) +
+           ";");
+  out.line("  const " + name + " old = " + access("load_", place.type) + "place);");
+  out.line("  const " + name + " value = " + out.get(source.slot(at_address + 1), place.type) + ";");
+  if (swaps)
+    out.line("  if (old == value) " + access("store_", place.type) + "place, " +
+             out.get(source.slot(at_address + 2), place.type) + ");");
+  else
+    out.line("  " + access("store_", place.type) + "place, (" + name + ")(" + combined_in_c(*operation) +
+             "));");
+  if (returns) out.set(source.slot(0), place.type, "old");
+  out.line("  }");
+  return true;
+}
+
 // {a, b} of the parts of one register, lowest bits first, or one register of its parts.
 static bool translate_move(Emitter& out, Source& source) {
   using namespace translated_moves;
@@ -158,8 +212,9 @@ static bool translate_address(Emitter& out, Source& source) {
 
 std::vector<TranslationRow> translations_of_moves() {
   return {
-      {"mov", &translate_move}, {"cvta", &translate_address}, {"ld", &translate_load},
-      {"ldu", &translate_load}, {"st", &translate_store},
+      {"mov", &translate_move},   {"cvta", &translate_address}, {"ld", &translate_load},
+      {"ldu", &translate_load},   {"st", &translate_store},     {"atom", &translate_atomic},
+      {"red", &translate_atomic},
   };
 }
 

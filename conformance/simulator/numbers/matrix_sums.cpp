@@ -187,7 +187,7 @@ Code code_of_this_machine() { return OPGATE_CODE_OF(any_machine); }
 
 #endif
 
-const Code& code() {
+OPGATE_INLINED const Code& code() {
   static const Code chosen = code_of_this_machine();
   return chosen;
 }
