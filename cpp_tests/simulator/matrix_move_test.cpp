@@ -124,8 +124,8 @@ void expect_fault(const Outcome& outcome, Fault fault, const std::string& words,
   EXPECT_EQ(outcome.thread_index.x, thread);
 }
 
-// A warp that executes one instruction as a whole goes on with the next at once, also where its turn ends, and
-// where the limit of the launch is near.
+// A warp that executes one instruction as a whole goes on with the next at once, also if its turn ends, or if
+// the limit of the launch is near.
 TEST(SimulatedMatrixMoves, OneBehindTheOther) {
   const std::string once = "movmatrix.sync.aligned.m8n8.trans.b16 %r10, %r10;\n";
   const std::string begin = "mov.u32 %r10, %r8;\n";

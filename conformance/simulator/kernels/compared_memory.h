@@ -18,8 +18,8 @@ struct NotComparable {
   std::string why;
 };
 
-/// Gives the first execution a copy of each allocation that it accesses, so that the memory itself stays as it
-/// was, and the second one the memory itself.
+/// Gives the first execution a copy of each allocation that it accesses, so that the memory itself stays as
+/// it was, and the second one the memory itself.
 class ComparedMemory final : public DeviceMemory {
  public:
   /// `host_may_write`: whether a thread of the host may write its own memory meanwhile.

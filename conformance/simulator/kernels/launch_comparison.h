@@ -11,8 +11,8 @@ namespace opgate::simulator {
 /// Whether the environment asks for it.
 bool launches_are_compared();
 
-/// One execution of the launch, which gives up the printed text to `Launch::printed`. `is_first`: it is the one
-/// whose results are thrown away.
+/// One execution of the launch, whose printed text goes to `Launch::printed`. `is_first`: it is the one whose
+/// results are thrown away.
 using ExecuteOnce = std::function<Outcome(const Launch& launch, DeviceMemory& memory, bool is_first)>;
 
 /// Executes the launch twice from the same memory, keeps what the second execution leaves, and adds a line to

@@ -112,8 +112,8 @@ void Block::execute_those_behind(std::size_t first, int& turn) {
   }
 }
 
-// Whether all lanes of a warp execute an instruction next for which they would only stop to meet there, such as
-// one `mma` behind another.
+// Whether all lanes of a warp execute an instruction next for which they would only stop to meet there, such
+// as one `mma` behind another.
 bool Block::meets_at_next(std::size_t first, std::size_t end) const {
   const Thread& thread = threads_[first];
   if (observer_ != nullptr || end - first != kWarpSize || thread.state != Thread::State::running)

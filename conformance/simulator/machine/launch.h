@@ -70,8 +70,8 @@ class DeviceMemory {
     return false;
   }
 
-  /// Gives a function that undoes what is allocated and freed in kernels from now on. What other memory holds is
-  /// not undone.
+  /// Gives a function that undoes what is allocated and freed in kernels from now on. What other memory holds
+  /// is not undone.
   virtual std::function<void()> keep_heap() {
     return [] {};
   }
