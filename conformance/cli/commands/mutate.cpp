@@ -22,7 +22,7 @@ using std::chrono::steady_clock;
 
 // A mutant often never ends.
 constexpr int64_t kNativeSeconds = 5;
-constexpr int64_t kPythonSeconds = 60;
+constexpr int64_t kPythonSeconds = 20;
 
 struct MutateOptions {
   ProjectOptions project;

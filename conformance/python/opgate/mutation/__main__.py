@@ -28,13 +28,14 @@ def sources_of(root: Path, wanted: list[str], without: list[str]) -> list[str]:
         if not below:
             raise Wrong(f"{name}: there is no source of C++ or CUDA ({', '.join(ENDINGS)}) in {root}")
         found += below
-    return sorted(
-        {
-            file
-            for file in found
-            if not any(fnmatch(file, pattern) or fnmatch(Path(file).name, pattern) for pattern in without)
-        }
-    )
+    left = {
+        file
+        for file in found
+        if not any(fnmatch(file, pattern) or fnmatch(Path(file).name, pattern) for pattern in without)
+    }
+    if not left:
+        raise Wrong(f"all {len(found)} sources of {', '.join(wanted)} are left out by {', '.join(without)}")
+    return sorted(left)
 
 
 def chooser(kinds: list[str], most: int, seed: int) -> Any:

@@ -41,7 +41,8 @@ def copy_tree(root: Path, copy: Path, without: Iterable[Path]) -> None:
     the project no longer has is removed, and what a build has made there stays.
     """
     left_alone = set(without)
-    files = project_files(root)
+    # The copy may lie in the project.
+    files = [file for file in project_files(root) if copy not in (root / file).parents]
     try:
         for file in files:
             if file not in left_alone:

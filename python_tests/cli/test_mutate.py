@@ -1,0 +1,118 @@
+"""`opgate mutate` on a project that has one operator: what it reports, and how it ends."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from harness import Completed, OpGate
+
+pytest.importorskip("tree_sitter_cuda")
+
+CHECKS = ["--check", "value", "memory", "error", "fake.metadata", "--device", "cpu"]
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory, source: Path) -> Path:
+    """The project, built, in a folder with a space."""
+    folder = tmp_path_factory.mktemp("some rows") / "project"
+    shutil.copytree(source / "fixtures" / "mutation", folder)
+    environment = os.environ | {"OPGATE_PYTHON": sys.executable}
+    subprocess.run(["./build.sh"], cwd=folder, env=environment, check=True)
+    return folder
+
+
+def mutants(project: Path) -> list[dict[str, Any]]:
+    """All mutants of the last command."""
+    return [json.loads(line) for line in (project / ".opgate" / "mutants.jsonl").read_text().splitlines()]
+
+
+def changes(project: Path, fate: str) -> set[tuple[str, str, str]]:
+    """The mutants that had this fate: their functions, what they change, and into what."""
+    return {
+        (each["function"].partition("(")[0], each["original"], each["mutated"])
+        for each in mutants(project)
+        if each["fate"] == fate
+    }
+
+
+@pytest.fixture(scope="module")
+def scored(opgate: OpGate, project: Path) -> Completed:
+    """The command with all samples of the specs."""
+    return opgate("mutate", *CHECKS, folder=project)
+
+
+def test_all_mistakes_but_one_are_noticed(scored: Completed, project: Path) -> None:
+    assert scored.returncode == 0, scored
+    # No check calls the fake kernel with arguments that the operator refuses.
+    assert changes(project, "survived") == {("row_scale_meta", "check(x, weight);", "")}
+    assert changes(project, "equivalent") == {("row_scale", "begin < columns", "begin <= columns")}
+    killed = [each for each in mutants(project) if each["fate"] == "killed"]
+    assert len(killed) >= 36
+    assert all(each["killer"]["case"].startswith("row_scale/") for each in killed)
+
+
+def test_a_survivor_is_shown_as_a_diff_and_the_score_comes_last(scored: Completed) -> None:
+    assert ":3  deletion in row_scale_meta (" in scored.stdout
+    assert "    - check(x, weight);\n    + (nothing)\n" in scored.stdout
+    last = scored.stdout.splitlines()[-1]
+    assert last.startswith("97.") and " are noticed: " in last, last
+    assert "1 survived, 1 equivalent, 1 not reached" in last, last
+
+
+def test_the_library_of_the_project_has_no_mutants(scored: Completed, opgate: OpGate, project: Path) -> None:
+    assert scored.returncode == 0
+    run = opgate("run", *CHECKS, folder=project)
+    assert run.returncode == 0, run
+    assert b"opgate_choose_mutant" not in (project / "librows.so").read_bytes()
+
+
+def test_without_the_large_sample_more_survive_and_the_score_can_be_demanded(
+    scored: Completed, opgate: OpGate, project: Path
+) -> None:
+    words = ["--kind", "layout", "--kind", "strides", "--least", "90"]
+    weak = opgate("mutate", *CHECKS, *words, folder=project, environment={"WEAK_SAMPLES": "1"})
+    assert weak.returncode == 1, weak
+    assert "weight.contiguous()" in {original for _, original, _ in changes(project, "survived")}
+    assert weak.stdout.endswith("the score is below 90 %, which --least asks for\n"), weak
+    strong = opgate("mutate", *CHECKS, *words, folder=project)
+    assert strong.returncode == 0, strong
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["nowhere"], "nowhere: there is no source of C++ or CUDA"),
+        (["--kind", "nonsense"], "no mutant is of the kind 'nonsense'; there are accumulator, "),
+        (["--without", "row_*"], "all 1 sources of src are left out by row_*"),
+    ],
+)
+def test_what_cannot_be_changed_is_reported(
+    opgate: OpGate, project: Path, words: list[str], message: str
+) -> None:
+    refused = opgate("mutate", *words, folder=project)
+    assert refused.returncode == 2, refused
+    assert message in refused.stderr, refused
+
+
+def test_a_build_that_fails_without_a_mutant_is_reported(opgate: OpGate, project: Path) -> None:
+    broken = shutil.copytree(project, project.parent / "broken", ignore=shutil.ignore_patterns(".opgate"))
+    (broken / "build.sh").write_text("#!/bin/sh\necho this compiler is missing\nexit 3\n")
+    refused = opgate("mutate", folder=broken)
+    assert refused.returncode == 2, refused
+    assert "no mutant is the reason" in refused.stderr, refused
+    assert "this compiler is missing" in refused.stderr, refused
+
+
+def test_a_project_that_does_not_say_what_to_change_is_told_how(opgate: OpGate, project: Path) -> None:
+    silent = shutil.copytree(project, project.parent / "silent", ignore=shutil.ignore_patterns(".opgate"))
+    (silent / "opgate.toml").write_text('libraries = ["librows.so"]\npython = ["row_specs"]\n')
+    refused = opgate("mutate", folder=silent)
+    assert refused.returncode == 2, refused
+    assert 'mutation = { sources = ["src"] }' in refused.stderr, refused
