@@ -101,8 +101,7 @@ MutationRun::MutationRun(const WorkerConfig& config, PythonHalf& python, const P
   }
 }
 
-// A check without a worker's call, or that needs a package of the operator, does not run a mutant in a process
-// of its own.
+// A package of the operator would be compiled for each mutant, and a check that makes no calls runs none.
 bool MutationRun::takes_part(Calls::Position call, const Check& check) const {
   if (check.needs_package || (check.slow && !effort_.slow_checks) || !check.needs_device) return false;
   return std::ranges::count(kKinds, plan_.calls.worker(call, check)) > 0;

@@ -9,8 +9,8 @@ namespace opgate {
 /// In the place of a mutant's number: no mutant runs, and those whose code a call reaches are noted.
 inline constexpr int kReportReached = -1;
 
-/// From now on, this mutant of the libraries that this process has loaded runs. 0: none. Throws SetupError if no
-/// library has mutants.
+/// From now on, this mutant of the libraries that this process has loaded runs. 0: none. Throws SetupError if
+/// no library has mutants.
 void choose_mutant(int number);
 
 /// The mutants that were reached since the last call.
