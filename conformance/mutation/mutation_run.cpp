@@ -154,14 +154,14 @@ void MutationRun::choose_cases(int mutant, Worker kind, bool simulated, CaseSet&
         of_native_checks.push_back(call);
     }
   }
-  for (const Calls::Position call : spread(of_native_checks, effort_.native_calls)) {
+  for (const Calls::Position call : spread(plan_.calls, of_native_checks, effort_.native_calls)) {
     for (const Check* check : usable_.of(call)) {
       if (plan_.calls.worker(call, *check) == kind && check->worker != Worker::python) todo.add(call, *check);
     }
   }
   for (const auto& [check, calls] : of_python_checks) {
     const size_t most = std::max<size_t>(1, effort_.python_cases / of_python_checks.size());
-    for (const Calls::Position call : spread(calls, most)) todo.add(call, *check);
+    for (const Calls::Position call : spread(plan_.calls, calls, most)) todo.add(call, *check);
   }
 }
 

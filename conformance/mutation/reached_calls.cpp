@@ -18,10 +18,22 @@ const std::vector<Calls::Position>& ReachedCalls::of(int mutant, Worker kind) co
   return found == calls_.end() ? none : found->second;
 }
 
-std::vector<Calls::Position> spread(const std::vector<Calls::Position>& calls, size_t most) {
+std::vector<Calls::Position> spread(const Calls& plan, const std::vector<Calls::Position>& calls,
+                                    size_t most) {
   if (calls.size() <= most) return calls;
+  std::map<std::pair<const Spec*, std::string>, std::vector<Calls::Position>> groups;
+  for (const Calls::Position call : calls) {
+    const CallKey key = plan.key(call);
+    groups[{key.spec, key.is_contiguous() ? key.sample->name : key.variant}].push_back(call);
+  }
   std::vector<Calls::Position> chosen;
-  for (size_t i = 0; i < most; ++i) chosen.push_back(calls[i * calls.size() / most]);
+  size_t groups_left = groups.size();
+  for (const auto& [name, of_group] : groups) {
+    const size_t left = most - std::min(most, chosen.size());
+    const size_t count = std::min(of_group.size(), std::max<size_t>(1, left / groups_left--));
+    for (size_t i = 0; i < count; ++i) chosen.push_back(of_group[i * of_group.size() / count]);
+  }
+  std::ranges::sort(chosen);
   return chosen;
 }
 

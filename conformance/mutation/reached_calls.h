@@ -21,7 +21,9 @@ class ReachedCalls {
   std::map<std::pair<int, Worker>, std::vector<Calls::Position>> calls_;
 };
 
-/// At most `most` of these calls, evenly spread over the plan.
-std::vector<Calls::Position> spread(const std::vector<Calls::Position>& calls, size_t most);
+/// About `most` of these calls of a plan: all samples and all variants of an operator are among them, as far
+/// as possible, and the calls of a variant are chosen evenly from its samples and dtypes.
+std::vector<Calls::Position> spread(const Calls& plan, const std::vector<Calls::Position>& calls,
+                                    size_t most);
 
 }  // namespace opgate

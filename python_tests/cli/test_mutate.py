@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from harness import Completed, OpGate
+from harness import Completed, OpGate, git
 
 pytest.importorskip("tree_sitter_cuda")
 
@@ -116,3 +116,22 @@ def test_a_project_that_does_not_say_what_to_change_is_told_how(opgate: OpGate, 
     refused = opgate("mutate", folder=silent)
     assert refused.returncode == 2, refused
     assert 'mutation = { sources = ["src"] }' in refused.stderr, refused
+
+
+def test_only_the_lines_of_a_change_are_changed(opgate: OpGate, project: Path) -> None:
+    changed = shutil.copytree(project, project.parent / "changed", ignore=shutil.ignore_patterns(".opgate"))
+    (changed / ".gitignore").write_text("*.so\n.opgate/\n")
+    git(changed, "init", "-q")
+    git(changed, "add", "-A")
+    git(changed, "commit", "-qm", "before")
+    refused = opgate("mutate", "--diff", "HEAD", folder=changed)
+    assert refused.returncode == 2, refused
+    assert "the change has no mutants" in refused.stderr, refused
+    unknown = opgate("mutate", "--diff", "nowhere", folder=changed)
+    assert unknown.returncode == 2, unknown
+    assert "--diff nowhere: " in unknown.stderr, unknown
+    source = changed / "src" / "row_scale.cpp"
+    source.write_text(source.read_text().replace("x.size(1);", "x.sizes()[1];"))
+    scored = opgate("mutate", "--diff", "HEAD", *CHECKS, folder=changed)
+    assert scored.returncode == 0, scored
+    assert {each["original"] for each in mutants(changed)} == {"x.sizes()", "1"}

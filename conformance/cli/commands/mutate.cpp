@@ -151,6 +151,9 @@ std::function<int()> declare(CommandLine& app) {
       .type_name("PATTERN");
   app.add_option("--kind", options->choice.kinds, "only mutants of this kind, such as comparison")
       .type_name("KIND");
+  app.add_option("--diff", options->choice.diff,
+                 "only mutants of lines that differ from those of this git revision, such as main")
+      .type_name("REVISION");
   app.add_option("--most", options->choice.most, "at most N mutants, drawn at random; by default all")
       .type_name("N")
       .between(0, 1 << 30);

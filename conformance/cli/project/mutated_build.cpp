@@ -70,6 +70,7 @@ MutatedBuild build_mutants(const Config& config, const MutantChoice& choice) {
                      {"log", place / "build.log"},
                      {"environment", {{"OPGATE_PYTHON", programs.python}}},
                      {"kinds", choice.kinds},
+                     {"diff", choice.diff},
                      {"most", choice.most},
                      {"seed", choice.seed},
                      {"answer", answer}};

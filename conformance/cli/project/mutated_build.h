@@ -17,6 +17,7 @@ struct MutantChoice {
   std::vector<std::string> sources;  ///< files and folders; by default those of the configuration
   std::vector<std::string> without;  ///< names and patterns of files, besides those of the configuration
   std::vector<std::string> kinds;    ///< by default all
+  std::string diff;                  ///< only of lines that differ from this git revision; empty: all
   size_t most = 0;                   ///< so many are drawn; 0: all
   uint64_t seed = 0;                 ///< of the draw
 };

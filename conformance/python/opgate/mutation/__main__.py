@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import random
 import sys
+from collections.abc import Callable
 from fnmatch import fnmatch
 from pathlib import Path
-from typing import Any
 
 from opgate.mutation.build import Build, BuildFailure, build
+from opgate.mutation.changed_lines import UnknownRevision, changed_lines
 from opgate.mutation.instrumentation import ENDINGS
 from opgate.mutation.mutant import Mutant
 from opgate.mutation.tree import TreeError, project_files
@@ -38,15 +39,24 @@ def sources_of(root: Path, wanted: list[str], without: list[str]) -> list[str]:
     return sorted(left)
 
 
-def chooser(kinds: list[str], most: int, seed: int) -> Any:
-    """Selects mutants by their kind, and draws at most so many of them."""
+def chooser(
+    kinds: list[str], lines: dict[str, set[int]] | None, most: int, seed: int
+) -> Callable[[list[Mutant]], list[Mutant]]:
+    """Selects mutants by their kinds and lines, and draws at most so many of them."""
 
     def choose(mutants: list[Mutant]) -> list[Mutant]:
         known = sorted({mutant.kind for mutant in mutants})
         for kind in kinds:
             if kind not in known:
                 raise Wrong(f"no mutant is of the kind '{kind}'; there are {', '.join(known)}")
-        of_kind = [mutant for mutant in mutants if not kinds or mutant.kind in kinds]
+        of_kind = [
+            mutant
+            for mutant in mutants
+            if (not kinds or mutant.kind in kinds)
+            and (lines is None or mutant.line in lines.get(mutant.file, ()))
+        ]
+        if not of_kind:
+            raise Wrong("the sources have no mutants" if lines is None else "the change has no mutants")
         if 0 < most < len(of_kind):
             drawn = random.Random(seed).sample(of_kind, most)
             return sorted(drawn, key=lambda mutant: mutant.number)
@@ -77,8 +87,12 @@ def main() -> int:
             Path(request["log"]),
             request["environment"],
         )
-        choose = chooser(request["kinds"], request["most"], request["seed"])
+        lines = changed_lines(root, request["diff"]) if request["diff"] else None
+        choose = chooser(request["kinds"], lines, request["most"], request["seed"])
         built = build(asked, choose, lambda text: print(f"mutate: {text}", flush=True))
+    except UnknownRevision as error:
+        print(f"opgate: --diff {request['diff']}: {error}", file=sys.stderr)
+        return 2
     except (Wrong, BuildFailure, TreeError) as error:
         print(f"opgate: {error}", file=sys.stderr)
         return 2

@@ -81,7 +81,7 @@ def of_maker(node: Node) -> Iterator[Change]:
         yield Change(
             node,
             "strides",
-            "opgate_mutants::transposed(OPGATE_CHOSEN, ",
+            "opgate_mutants::transposed(OPGATE_NUMBER, ",
             ")",
             f"{text(node)}, with the strides of a transposed tensor",
         )

@@ -125,10 +125,10 @@ OPGATE_HOST_DEVICE inline T& narrowed(int number, T& sum) {
   return sum;
 }
 
-/// The same tensor with its last two dimensions the other way round in memory.
+/// The same tensor with its last two dimensions the other way round in memory, if it has two.
 template <typename Tensor>
-inline Tensor transposed(bool chosen, Tensor tensor) {
-  if (!chosen || tensor.dim() < 2) return tensor;
+inline Tensor transposed(int number, Tensor tensor) {
+  if (tensor.dim() < 2 || tensor.transpose(-1, -2).is_contiguous() || !is(number)) return tensor;
   return tensor.transpose(-1, -2).contiguous().transpose(-1, -2);
 }
 

@@ -37,7 +37,7 @@ DECIDED_BY_THE_COMPILER = {
     "ERROR",
 }
 # The text of a refusal is asked by a spec only if it says so, and its numbers are those of the arguments.
-REFUSALS = ("TORCH_CHECK", "TORCH_INTERNAL_ASSERT", "TORCH_WARN", "AT_ERROR", "C10_THROW")
+REFUSALS = ("TORCH_CHECK", "TORCH_SYM_CHECK", "TORCH_INTERNAL_ASSERT", "TORCH_WARN", "AT_ERROR", "C10_THROW")
 
 
 def parsed(source: bytes) -> Tree:
