@@ -104,6 +104,7 @@ OPGATE_SPEC("opgate_ops::layer_norm_backward", spec) {
   spec.promises({clear_errors, deterministic, layout_invariant, thread_invariant, capturable, differentiable,
                  twice_differentiable});
   for (const Shape& shape : kShapes) spec.sample(backward_arguments(shape));
+  spec.sample(backward_arguments({200, 8}));  // more than two blocks of rows
   // The same for a row and its gradient: 6141 to 6144 columns.
   spec.sample(backward_arguments({1, 6142}));
   spec.rejects("another gradient",

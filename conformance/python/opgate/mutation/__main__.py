@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
-import random
 import sys
 from collections.abc import Callable
 from fnmatch import fnmatch
@@ -58,11 +58,17 @@ def chooser(
         if not of_kind:
             raise Wrong("the sources have no mutants" if lines is None else "the change has no mutants")
         if 0 < most < len(of_kind):
-            drawn = random.Random(seed).sample(of_kind, most)
+            # By what a mutant is, so that a change of other code draws the same ones.
+            drawn = sorted(of_kind, key=lambda mutant: _digest(mutant, seed))[:most]
             return sorted(drawn, key=lambda mutant: mutant.number)
         return of_kind
 
     return choose
+
+
+def _digest(mutant: Mutant, seed: int) -> bytes:
+    what = [str(seed), mutant.kind, mutant.file, mutant.function, mutant.original, mutant.mutated]
+    return hashlib.sha256("\0".join(what).encode()).digest()
 
 
 def main() -> int:

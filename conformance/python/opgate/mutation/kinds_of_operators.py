@@ -123,6 +123,8 @@ def of_swapped_arguments(node: Node) -> Iterator[Change]:
         return  # where the order changes nothing
     types = _declared_types(node)
     for index, (first, second) in enumerate(zip(given, given[1:], strict=False)):
+        if text(first) == text(second):
+            continue
         if first.type != second.type or first.type not in ("identifier", "subscript_expression"):
             continue
         if first.type == "identifier" and (
