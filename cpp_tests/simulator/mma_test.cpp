@@ -1,6 +1,8 @@
 // mma: each shape and type, with registers filled by the formulas of the manual.
 #include <cmath>
 #include <random>
+#include <regex>
+#include <utility>
 
 #include "both_ways.h"
 #include "reference_floats.h"
@@ -171,14 +173,17 @@ std::string kernel_of(const Case& one, const std::string& opcode) {
                           stores);
 }
 
-Registers registers_after(const Case& one, const std::string& opcode, const Registers& before) {
-  const Ran ran =
-      run_both_ways(kernel_of(one, opcode), [&](FakeDevice& device, std::vector<std::uint64_t>& results) {
-        results.push_back(device.allocate(before.bytes));
-        return launch_of("k", {}, {32}, Arguments(results.front()));
-      });
+Registers registers_of(const std::string& kernel, const Registers& before) {
+  const Ran ran = run_both_ways(kernel, [&](FakeDevice& device, std::vector<std::uint64_t>& results) {
+    results.push_back(device.allocate(before.bytes));
+    return launch_of("k", {}, {32}, Arguments(results.front()));
+  });
   expect_no_fault(ran.outcome);
   return {ran.memory.front()};
+}
+
+Registers registers_after(const Case& one, const std::string& opcode, const Registers& before) {
+  return registers_of(kernel_of(one, opcode), before);
 }
 
 std::string opcode_of(const Case& one, const std::string& extra = "") {
@@ -272,6 +277,27 @@ double zero(int, int) { return 0; }
 
 // A sum is exact but for what lies more than 25 bits behind the leading one, which each product loses by
 // itself.
+// Neither their declarations nor their first uses put the registers of sums side by side.
+TEST(SimulatedMatrixProducts, OfSumsInRegistersThatLieApart) {
+  const auto apart = [](std::string kernel) {
+    for (const auto& [name, other] :
+         {std::pair("%c1", "%x1"), {"%c3", "%x3"}, {"%d1", "%x5"}, {"%d3", "%x7"}})
+      kernel = std::regex_replace(kernel, std::regex(std::string(name) + "\\b"), other);
+    return std::regex_replace(kernel, std::regex("mul\\.wide\\.u32 %rd2"),
+                              ".reg .b32 %x<9>; mov.b32 %x7, 0; mov.b32 %x5, 0; mov.b32 %x3, 0; "
+                              "mov.b32 %x1, 0;\n$&");
+  };
+  std::mt19937 random(3);
+  for (const Case& one : cases()) {
+    if (types_of(one.types)[0] == "f64") continue;
+    Registers registers;
+    for (unsigned char& byte : registers.bytes) byte = static_cast<unsigned char>(random());
+    const std::string kernel = kernel_of(one, opcode_of(one));
+    EXPECT_EQ(registers_of(apart(kernel), registers).bytes, registers_of(kernel, registers).bytes)
+        << opcode_of(one);
+  }
+}
+
 TEST(SimulatedMatrixProducts, SumsOfBlocks) {
   const Case& half = case_of("m16n8k8", "f32.f16.f16.f32");
   EXPECT_EQ(product_of(half, one, one, [](int, int) { return 0x1p24; })[3][3], 0x1p24 + 8);

@@ -60,7 +60,17 @@ inline void put_bits(Thread* const* lanes, const Place& place, Type type, std::u
 struct ElementOrder {
   std::vector<std::uint16_t> places;  ///< in bytes, of each piece
   unsigned piece = 0;  ///< bytes that lie side by side: those of an element, or of a whole register
+  /// Whether registers of four bytes lie side by side two by two, as those of sums do.
+  bool in_pairs = false;
 };
+
+inline bool lie_in_pairs(const std::vector<std::uint16_t>& places, unsigned registers) {
+  if (registers % 2 != 0) return false;
+  for (std::size_t i = 0; i < places.size(); i += 2) {
+    if (places[i] == kNowhere || places[i + 1] != places[i] + sizeof(std::uint32_t)) return false;
+  }
+  return true;
+}
 
 template <class Visit>
 ElementOrder order_of_elements(unsigned lanes, unsigned registers, Type type, unsigned columns,
@@ -80,7 +90,9 @@ ElementOrder order_of_elements(unsigned lanes, unsigned registers, Type type, un
     }
     of_registers.push_back(order.places[i]);
   }
-  return {std::move(of_registers), bytes * width};
+  const unsigned piece = bytes * width;
+  const bool in_pairs = piece == sizeof(std::uint32_t) && lie_in_pairs(of_registers, registers);
+  return {std::move(of_registers), piece, in_pairs};
 }
 
 /// The registers of so many lanes that hold a matrix, beginning with an operand of the instruction.
@@ -92,6 +104,15 @@ struct Fragment {
   unsigned registers;
 
   void gather(const ElementOrder& order, unsigned char* elements) const {
+    if (moves_pairs(order)) {
+      for_each_pair(order, [elements](const std::uint64_t* bits, std::uint16_t place) {
+        Words words;
+        std::memcpy(&words, bits, sizeof(words));
+        const auto both = reinterpret_cast<Pair>(__builtin_shufflevector(words, words, 0, 2, 0, 2))[0];
+        std::memcpy(elements + place, &both, sizeof(both));
+      });
+      return;
+    }
     for_each_register(order, [elements](const std::uint64_t& bits, const std::uint16_t* places, auto piece) {
       constexpr unsigned kBits = sizeof(piece) * 8;
       for (unsigned shift = 0; shift < std::max(32u, kBits); shift += kBits) {
@@ -102,6 +123,15 @@ struct Fragment {
   }
 
   void scatter(const ElementOrder& order, const unsigned char* elements) const {
+    if (moves_pairs(order)) {
+      for_each_pair(order, [elements](std::uint64_t* bits, std::uint16_t place) {
+        std::uint64_t both = 0;
+        std::memcpy(&both, elements + place, sizeof(both));
+        const auto words = __builtin_shufflevector(reinterpret_cast<Words>(Pair{both}), Words{}, 0, 4, 1, 5);
+        std::memcpy(bits, &words, sizeof(words));
+      });
+      return;
+    }
     for_each_register(order, [elements](std::uint64_t& bits, const std::uint16_t* places, auto piece) {
       constexpr unsigned kBits = sizeof(piece) * 8;
       std::uint64_t all = 0;
@@ -114,6 +144,43 @@ struct Fragment {
   }
 
  private:
+  using Pair = std::uint64_t __attribute__((vector_size(2 * sizeof(std::uint64_t))));
+  using Words = std::uint32_t __attribute__((vector_size(sizeof(Pair))));
+
+  const Slot* slots() const { return (in.wide != nullptr ? in.wide : in.slots.data()) + first; }
+
+  // Whether those that lie side by side in the matrix do so in each lane as well, as compilers name them.
+  bool moves_pairs(const ElementOrder& order) const {
+    if (!order.in_pairs) return false;
+    const Slot* const of_operand = slots();
+    for (unsigned i = 0; i < registers; i += 2) {
+      if (of_operand[i + 1] != of_operand[i] + 1) return false;
+    }
+    return true;
+  }
+
+  // visit(the first of two registers, the place of their bytes)
+  template <class Visit>
+  void for_each_pair(const ElementOrder& order, Visit visit) const {
+    return registers == 4 ? visit_pairs<4>(order, visit) : visit_pairs<0>(order, visit);
+  }
+
+  template <unsigned constant, class Visit>
+  void visit_pairs(const ElementOrder& order, Visit visit) const {
+    const Slot* const of_operand = slots();
+    const unsigned count = constant == 0 ? registers : constant;
+    std::array<Slot, std::max(constant, 1u)> known;
+    if constexpr (constant != 0) std::copy_n(of_operand, constant, known.begin());
+    const std::uint16_t* places = order.places.data();
+    Thread* const* const end = lanes + lane_count;
+    for (Thread* const* lane = lanes; lane < end; ++lane) {
+      std::uint64_t* const of_lane = (*lane)->registers;
+#pragma GCC unroll 4
+      for (unsigned i = 0; i < count; i += 2, places += 2)
+        visit(of_lane + (constant == 0 ? of_operand[i] : known[i]), *places);
+    }
+  }
+
   // visit(register, places of its pieces, a number with the bits of a piece)
   template <class Visit>
   void for_each_register(const ElementOrder& order, Visit visit) const {
@@ -147,17 +214,17 @@ struct Fragment {
   template <class Piece, unsigned constant, class Visit>
   void visit_lanes(const ElementOrder& order, Visit visit) const {
     constexpr std::size_t kPieces = std::max<std::size_t>(4 / sizeof(Piece), 1);
-    const Slot* const slots = (in.wide != nullptr ? in.wide : in.slots.data()) + first;
+    const Slot* const of_operand = slots();
     const unsigned count = constant == 0 ? registers : constant;
     std::array<Slot, std::max(constant, 1u)> known;
-    if constexpr (constant != 0) std::copy_n(slots, constant, known.begin());
+    if constexpr (constant != 0) std::copy_n(of_operand, constant, known.begin());
     const std::uint16_t* places = order.places.data();
     Thread* const* const end = lanes + lane_count;
     for (Thread* const* lane = lanes; lane < end; ++lane) {
       std::uint64_t* const of_lane = (*lane)->registers;
 #pragma GCC unroll 4
       for (unsigned i = 0; i < count; ++i, places += kPieces)
-        visit(of_lane[constant == 0 ? slots[i] : known[i]], places, Piece{});
+        visit(of_lane[constant == 0 ? of_operand[i] : known[i]], places, Piece{});
     }
   }
 };

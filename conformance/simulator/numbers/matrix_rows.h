@@ -114,6 +114,22 @@ OPGATE_INLINED bool add_block(const float* row, const std::int32_t* row_exponent
   return true;
 }
 
+// Adds the products of rows until one of them is not usual, and returns how many there are before that one.
+// Without a call between two rows, the strip stays in registers.
+template <std::size_t block>
+OPGATE_INLINED std::size_t add_usual_rows(const Factors& rows, std::size_t row_count, std::size_t k,
+                                          const Strip<block>& strip, const Precision& precision, float* sums,
+                                          std::size_t columns) {
+  // Copies stay in registers: the sums that are stored might overlap the originals.
+  const Precision same_precision = precision;
+  const float* values = rows.values;
+  const std::int32_t* exponents = rows.exponents;
+  for (std::size_t row = 0; row < row_count; ++row, values += k, exponents += k, sums += columns) {
+    if (!add_block<block>(values, exponents, strip, same_precision, sums)) return row;
+  }
+  return row_count;
+}
+
 // Adds the products of `block` numbers of each row with those of some columns to as many rows of sums.
 template <std::size_t block>
 OPGATE_INLINED void add_strip(const Factors& rows, std::size_t row_count, std::size_t k, const float* values,
@@ -125,11 +141,12 @@ OPGATE_INLINED void add_strip(const Factors& rows, std::size_t row_count, std::s
     load(strip.values[i], values + i * kStripColumns);
     load(strip.exponents[i], exponents + i * kStripColumns);
   }
-  // A copy stays in registers: the sums that are stored might overlap the original.
-  const Precision same_precision = precision;
-  for (std::size_t row = 0; row < row_count * k; row += k, sums += columns) {
-    if (!is_usual || !add_block<block>(rows.values + row, rows.exponents + row, strip, same_precision, sums))
-      add_wide_block(rows.values + row, values, block, precision, sums);
+  for (std::size_t row = 0; row < row_count; ++row) {
+    if (is_usual)
+      row += add_usual_rows<block>({rows.values + row * k, rows.exponents + row * k}, row_count - row, k,
+                                   strip, precision, sums + row * columns, columns);
+    if (row == row_count) return;
+    add_wide_block(rows.values + row * k, values, block, precision, sums + row * columns);
   }
 }
 
