@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "fake_device.h"
+#include "both_ways.h"
 
 namespace opgate::simulator::tests {
 namespace warp_test {
@@ -39,6 +39,42 @@ std::uint32_t shuffled(const std::string& mode, std::uint32_t lane, std::uint32_
     inside = from <= most;
   }
   return value(static_cast<std::uint32_t>(inside ? from : self)) * 2 + (inside ? 1 : 0);
+}
+
+// Behind a shuffle, all lanes of a warp execute instructions side by side: with guards that hold for some of
+// them, in a loop of many steps, up to a branch that some of them take, and up to the limit of the launch.
+TEST(SimulatedWarps, ComputeBehindAShuffle) {
+  const std::string body = R"(
+    mov.u32 %r0, 0; mov.u32 %r3, 0; and.b32 %r4, %r1, 1; shfl.sync.bfly.b32 %r2, %r1, 1, 31, -1;
+    again: add.u32 %r0, %r0, %r2; setp.eq.u32 %p1, %r4, 0;
+    @%p1 add.u32 %r0, %r0, 1000; @!%p1 add.u32 %r0, %r0, 7;
+    add.u32 %r3, %r3, 1; setp.lt.u32 %p2, %r3, 20; @%p2 bra again;
+    shfl.sync.bfly.b32 %r0, %r0, 1, 31, -1;
+    setp.lt.u32 %p1, %r1, 5; @%p1 bra few; add.u32 %r0, %r0, 1; bra behind;
+    few: add.u32 %r0, %r0, 2;
+    behind: shfl.sync.bfly.b32 %r0, %r0, 2, 31, -1;)";
+  const std::vector<std::uint32_t> values = results(body);
+  for (std::uint32_t lane = 0; lane < 32; ++lane) {
+    const std::uint32_t from = lane ^ 2;
+    EXPECT_EQ(values[lane], 20 * (from + (from % 2 == 1 ? 1000 : 7)) + (from < 5 ? 2 : 1)) << lane;
+  }
+  const std::string kernel = kernel_of(body);
+  const auto run_with_limit = [&](std::uint64_t limit) {
+    return run_both_ways(kernel,
+                         [&](FakeDevice& device, std::vector<std::uint64_t>& memory) {
+                           memory.push_back(device.allocate(std::vector<std::uint32_t>(32)));
+                           Launch launch = launch_of("k", {}, {32}, Arguments(memory.front()));
+                           launch.instruction_limit = limit;
+                           return launch;
+                         })
+        .outcome;
+  };
+  const std::uint64_t all = run_with_limit(0).instructions;
+  for (const std::uint64_t limit : {all, all - 1, all - 20 * 32, all - 100 * 32 - 7}) {
+    const Outcome outcome = run_with_limit(limit);
+    EXPECT_EQ(outcome.instructions, limit);
+    EXPECT_EQ(outcome.fault == Fault::timeout, limit < all);
+  }
 }
 
 TEST(SimulatedWarps, Shuffles) {

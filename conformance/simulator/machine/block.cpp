@@ -118,10 +118,17 @@ bool Block::run() {
   return false;
 }
 
-// What run_thread does if nothing watches the thread and it has no compiled code.
-inline void Block::interpret_turn(Thread& thread) {
+// What run_thread does if nothing watches the thread and it has no compiled code. It has executed some
+// instructions of its turn that nobody has counted.
+inline void Block::interpret_turn(Thread& thread, std::uint64_t executed) {
   running_ = &thread;
-  const auto turn = static_cast<std::int64_t>(grid_.turn(kTurnOfThread));
+  const std::uint64_t of_limit = grid_.left();
+  if (of_limit != 0) grid_.count(std::min(executed, of_limit));
+  if (of_limit != 0 && of_limit <= executed) {
+    end_turn(thread, 0);
+    return;
+  }
+  const auto turn = static_cast<std::int64_t>(grid_.turn(kTurnOfThread - executed));
   std::int64_t left = turn;
   try {
     interpret<false>(thread, left);
@@ -154,9 +161,11 @@ bool Block::run_warps() {
 // Threads before `from` have had their first turn.
 bool Block::run_warp(std::size_t first, std::size_t from) {
   const std::size_t end = std::min(first + kWarpSize, threads_.size());
+  const bool is_plain = observer_ == nullptr && !is_compiled();
   bool progress = false;
   for (int turn = 0; turn < kTurnsOfWarp; ++turn) {
     bool waits = false;
+    const std::uint64_t steps = turn != 0 && is_plain ? step_together(first, end) : 0;
     if (not_begun_ < end) {
       run_new_threads(first, end);
       progress = true;
@@ -164,14 +173,14 @@ bool Block::run_warp(std::size_t first, std::size_t from) {
       go_together(warp, turn);
       progress = true;
     } else if (turn != 0 && meets_at_next(first, end)) {
+      grid_.count(steps * kWarpSize);
       execute_next_together(first, turn);
       progress = true;
       continue;
     } else {
-      const bool is_plain = observer_ == nullptr && !is_compiled();
       for (std::size_t i = turn == 0 ? from : first; i < end; ++i) {
         if (threads_[i].state != Thread::State::running) continue;
-        is_plain ? interpret_turn(threads_[i]) : run_thread(threads_[i]);
+        is_plain ? interpret_turn(threads_[i], steps) : run_thread(threads_[i]);
         progress = true;
       }
     }

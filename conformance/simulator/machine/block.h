@@ -87,6 +87,9 @@ class Block {
   void go_together(const Together& threads, int& turn);
   bool meet_again(const Together& threads, int& turn);
   void execute_together(const Together& threads, int& turn);
+  bool stands_together(std::size_t first, std::size_t end) const;
+  std::uint64_t step_together(std::size_t first, std::size_t end);
+  std::size_t count_of_left_out(std::size_t first, const Instruction& instruction) const;
   bool meets_at_next(std::size_t first, std::size_t end) const;
   void execute_next_together(std::size_t first, int& turn);
   void execute_those_behind(std::size_t first, int& turn);
@@ -95,7 +98,7 @@ class Block {
   void run_new_threads(std::size_t first, std::size_t end);
   void run_thread(Thread& thread);
   void take_turn(Thread& thread, std::int64_t left, bool is_entered);
-  void interpret_turn(Thread& thread);
+  void interpret_turn(Thread& thread, std::uint64_t executed);
   void end_turn(Thread& thread, std::uint64_t executed);
   bool is_compiled() const { return kernel_.compiled != nullptr; }
   template <bool watched>

@@ -116,14 +116,10 @@ void Block::execute_those_behind(std::size_t first, int& turn) {
 // as one `mma` behind another.
 bool Block::meets_at_next(std::size_t first, std::size_t end) const {
   const Thread& thread = threads_[first];
-  if (observer_ != nullptr || end - first != kWarpSize || thread.state != Thread::State::running)
-    return false;
+  if (observer_ != nullptr || thread.state != Thread::State::running) return false;
   const Function& function = thread.function();
-  if (!stops_whole_warp(function, static_cast<std::size_t>(thread.next - function.code.data()))) return false;
-  for (std::size_t i = first; i < end; ++i) {
-    if (threads_[i].state != Thread::State::running || threads_[i].next != thread.next) return false;
-  }
-  return grid_.left() >= kWarpSize;
+  return stops_whole_warp(function, static_cast<std::size_t>(thread.next - function.code.data())) &&
+         stands_together(first, end) && grid_.left() >= kWarpSize;
 }
 
 void Block::execute_next_together(std::size_t first, int& turn) {
