@@ -67,7 +67,7 @@ Handler select_cluster_barrier(Draft& draft) {
 
 std::vector<OpcodeRow> opcodes_of_clusters() {
   return {
-      {"mapa", {&select_mapa, 3, 3, Result::first, Waits::never, Effect::none}},
+      {"mapa", {&select_mapa, 3, 3, Result::first, Waits::never, Effect::remote_address}},
       {"getctarank", {&select_rank, 2, 2, Result::first, Waits::never, Effect::none}},
   };
 }

@@ -10,11 +10,11 @@ namespace {
 // Few enough that one warp cannot take the time of the others.
 constexpr std::uint64_t kMostSteps = 1 << 6;
 
-// Not `mapa`, which faults if there is no such block: other threads would then have gone too far.
-bool only_computes(const Instruction& instruction, const OperandForm& form) {
+// Without faults, before which other threads would have gone too far.
+bool only_computes(const OperandForm& form) {
   const Opcode* const opcode = form.opcode;
   return opcode != nullptr && opcode->result == Result::first && opcode->waits == Waits::never &&
-         opcode->effect == Effect::none && !instruction.text->starts_with("mapa");
+         opcode->effect == Effect::none;
 }
 
 bool is_branch(const OperandForm& form) {
@@ -39,9 +39,7 @@ bool Block::stands_together(std::size_t first, std::size_t end) const {
 std::uint64_t Block::step_together(std::size_t first, std::size_t end) {
   const Function& function = threads_[first].function();
   auto at = static_cast<std::size_t>(threads_[first].next - function.code.data());
-  const auto can_step = [&] {
-    return only_computes(function.code[at], function.forms[at]) || is_branch(function.forms[at]);
-  };
+  const auto can_step = [&] { return only_computes(function.forms[at]) || is_branch(function.forms[at]); };
   if (!can_step() || !stands_together(first, end) || grid_.left() < (kMostSteps + 1) * kWarpSize) return 0;
   std::uint64_t steps = 0;
   for (; steps < kMostSteps && can_step(); ++steps) {

@@ -32,6 +32,7 @@ enum class Waits : std::uint8_t {
 /// What it does besides computing a result.
 enum class Effect : std::uint8_t {
   none,
+  remote_address,  ///< computes one in another block of a cluster, and faults if there is none
   load,
   store,
   atomic,     ///< reads and writes memory, and gives the old value

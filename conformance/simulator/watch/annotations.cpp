@@ -179,6 +179,7 @@ Annotation annotation_of(const Instruction& instruction, const OperandForm& form
     case Effect::image:
       return {};
     case Effect::branch:
+    case Effect::remote_address:
     case Effect::none:
       break;
   }

@@ -81,7 +81,8 @@ void decide_kind(ValueFlow& flow, Modifiers& words) {
 
 // Loads, stores, and what computes only results, by themselves decide nothing.
 bool matters(const Opcode& opcode) {
-  return !(opcode.effect == Effect::none || opcode.effect == Effect::load || opcode.effect == Effect::store ||
+  return !(opcode.effect == Effect::none || opcode.effect == Effect::remote_address ||
+           opcode.effect == Effect::load || opcode.effect == Effect::store ||
            opcode.effect == Effect::load_matrix || opcode.effect == Effect::store_matrix ||
            opcode.effect == Effect::fragment || opcode.effect == Effect::product);
 }
