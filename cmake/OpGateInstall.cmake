@@ -30,7 +30,7 @@ if(TARGET opgate_simulator_aten)
 endif()
 install(TARGETS opgate_python LIBRARY DESTINATION "${OPGATE_PYTHON_FOLDER}")
 install(DIRECTORY conformance/python/opgate/ DESTINATION "${OPGATE_PYTHON_FOLDER}"
-        FILES_MATCHING PATTERN "*.py" PATTERN "*.md" PATTERN "*.jinja" PATTERN "py.typed" PATTERN "__pycache__" EXCLUDE)
+        FILES_MATCHING PATTERN "*.py" PATTERN "*.md" PATTERN "*.jinja" PATTERN "*.h" PATTERN "py.typed" PATTERN "__pycache__" EXCLUDE)
 file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/installed/torch-version" CONTENT "${OPGATE_TORCH_VERSION}\n")
 install(FILES "${PROJECT_BINARY_DIR}/installed/torch-version" DESTINATION "${OPGATE_PYTHON_FOLDER}")
 install(DIRECTORY conformance/include/opgate DESTINATION include)

@@ -125,6 +125,7 @@ def setup_of(build: Path, folder: Path) -> dict[str, Any]:
         "samples": "",
         "outputs": "",
         "namespaces": {},
+        "mutant": 0,
         "simulated": False,
         "memory": 64 << 30,
     }

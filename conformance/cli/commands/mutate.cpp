@@ -48,9 +48,9 @@ void print_begin(const MutatedBuild& built, const std::vector<std::string>& brok
                counted(lines, "line"), counted(built.not_understood.size(), "file"));
   }
   if (!broken.empty()) {
-    fmt::print("{} without a mutant, and judge none, such as {}\n",
+    fmt::print("{} without a mutant, so that {} no mutant, such as {}\n",
                broken.size() == 1 ? "1 case fails" : fmt::format("{} cases fail", broken.size()),
-               broken.front());
+               broken.size() == 1 ? "it judges" : "they judge", broken.front());
   }
   std::fflush(stdout);
 }
