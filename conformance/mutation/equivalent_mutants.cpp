@@ -5,21 +5,7 @@
 
 #include <toml++/toml.h>
 
-#include <sstream>
-
 namespace opgate {
-namespace {
-
-// Sources are wrapped in other places than the file of equivalent mutants.
-std::string in_one_line(const std::string& text) {
-  std::istringstream words(text);
-  std::string line;
-  for (std::string word; words >> word;) line += (line.empty() ? "" : " ") + word;
-  return line;
-}
-
-}  // namespace
-
 EquivalentMutants::EquivalentMutants(const std::filesystem::path& file) {
   if (file.empty()) return;
   toml::table table;
@@ -40,6 +26,7 @@ EquivalentMutants::EquivalentMutants(const std::filesystem::path& file) {
         throw SetupError(fmt::format("{}:{}: an equivalent mutant needs the text `{}`", file.string(),
                                      node.source().begin.line, key));
       }
+      // Sources are wrapped in other places than this file.
       return in_one_line(*value);
     };
     reasons_[{word("file"), word("function"), word("original"), word("mutated")}] = word("because");

@@ -21,6 +21,9 @@ struct Mutant {
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Mutant, number, kind, file, line, column, function, original, mutated)
 
+/// The source with a single space in the place of each gap and line break.
+std::string in_one_line(const std::string& source);
+
 enum class Fate {
   killed,       ///< a case noticed it
   survived,     ///< no case that reaches it noticed it

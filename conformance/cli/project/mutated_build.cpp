@@ -58,7 +58,7 @@ MutatedBuild build_mutants(const Config& config, const MutantChoice& choice) {
   std::vector<std::string> without = recipe.without;
   without.insert(without.end(), choice.without.begin(), choice.without.end());
   const fs::path place = config.output / "mutation";
-  const fs::path copy = place / "copy", answer = place / "mutants.json", log = place / "python.log";
+  const fs::path copy = place / "copy", answer = place / "mutants.json";
   fs::create_directories(copy);
   fs::remove(answer);
   const Programs programs = this_program(config);

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <sstream>
 
 #include "base/text.h"
 #include "cli/terminal/terminal.h"
+#include "plan/case_parts.h"
 
 namespace opgate {
 namespace {
@@ -20,10 +20,8 @@ std::string_view word_of(Fate fate) {
   return kWords[static_cast<size_t>(fate)];
 }
 
-std::string in_one_line(const std::string& text) {
-  std::istringstream words(text);
-  std::string line;
-  for (std::string word; words >> word;) line += (line.empty() ? "" : " ") + word;
+std::string shown(const std::string& source) {
+  const std::string line = in_one_line(source);
   return line.size() <= kLongestLine ? line : line.substr(0, kLongestLine) + " ...";
 }
 
@@ -35,10 +33,9 @@ void print_mutant(const MutantResult& result) {
                  ? fmt::format(" ({} judged, of {} that reach it)", counted(result.cases, "case"),
                                counted(result.reaching, "call"))
                  : "");
-  fmt::print("    {}\n", coloured(Colour::red, "- " + in_one_line(mutant.original)));
-  fmt::print("    {}\n",
-             coloured(Colour::green, "+ " + (mutant.mutated.empty() ? std::string("(nothing)")
-                                                                    : in_one_line(mutant.mutated))));
+  fmt::print("    {}\n", coloured(Colour::red, "- " + shown(mutant.original)));
+  fmt::print("    {}\n", coloured(Colour::green, "+ " + (mutant.mutated.empty() ? std::string("(nothing)")
+                                                                                : shown(mutant.mutated))));
 }
 
 void print_all(const std::vector<MutantResult>& results, Fate fate, std::string_view title) {
@@ -58,12 +55,6 @@ void print_table(const std::map<std::string, MutationScore>& scores, std::string
     fmt::print("{:{}}  {:>6} {:>8} {:>11} {:>10} {:>5.1f} %\n", name, width, score.killed, score.survived,
                score.not_reached, score.equivalent, score.percent());
   }
-}
-
-// "value" of "crop/float32/.../value.layout"
-std::string check_of(const std::string& case_id) {
-  const size_t slash = case_id.rfind('/');
-  return slash == std::string::npos ? case_id : case_id.substr(slash + 1);
 }
 
 }  // namespace
@@ -90,7 +81,7 @@ MutationScore print_mutants(const std::vector<MutantResult>& results, bool verbo
     const std::filesystem::path folder = std::filesystem::path(result.mutant.file).parent_path();
     by_folder[folder.empty() ? "." : folder.string()].add(result.fate);
     by_kind[result.mutant.kind].add(result.fate);
-    if (result.fate == Fate::killed) ++killers[check_of(result.killer)];
+    if (result.fate == Fate::killed) ++killers[std::string(parts_of_case(result.killer).check)];
   }
   print_table(by_folder, "folder");
   print_table(by_kind, "kind");

@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from opgate.mutation.kinds import EVERYWHERE
 from opgate.mutation.kinds_of_operators import FOR_OPERATORS
 from opgate.mutation.mutant import Change, Mutant
 from opgate.mutation.syntax import function_around, not_understood, parsed, run_time_nodes, text
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
 
 ENDINGS = (".cpp", ".cc", ".cxx", ".cu", ".h", ".hpp", ".cuh")
 HEADER = Path(__file__).with_name("mutants.h")
@@ -30,14 +34,14 @@ class Source:
 def source_of(root: Path, file: str) -> Source:
     """Reads a source, whose path is relative to `root`, and finds its changes."""
     content = (root / file).read_bytes()
-    tree = parsed(content)
-    lines = sorted({node.start_point.row + 1 for node in not_understood(tree.root_node)})
-    return Source(file, content, list(changes_in(content)), lines)
+    root_node = parsed(content).root_node
+    lines = sorted({node.start_point.row + 1 for node in not_understood(root_node)})
+    return Source(file, content, list(changes_in(root_node)), lines)
 
 
-def changes_in(content: bytes) -> Iterator[Change]:
+def changes_in(root_node: Node) -> Iterator[Change]:
     """The changes of a source, in the order of its nodes."""
-    for node in run_time_nodes(parsed(content).root_node):
+    for node in run_time_nodes(root_node):
         for kind in (*EVERYWHERE, *FOR_OPERATORS):
             yield from (change for change in kind(node) if _fits_in_a_line(change))
 

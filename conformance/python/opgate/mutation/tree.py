@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 # Where there is no git: folders that hold what a build or an environment makes.
-NO_SOURCES = {".git", ".opgate", "build", "__pycache__"}
+NO_SOURCES = {"build", "__pycache__"}
 
 
 class TreeError(Exception):
