@@ -23,7 +23,7 @@ CHECKS = [
 ]
 
 
-pytestmark = pytest.mark.usefixtures("needs_simulated_runtime")
+pytestmark = [pytest.mark.long, pytest.mark.usefixtures("needs_simulated_runtime")]
 
 
 @pytest.fixture

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from harness import OpGate, read_results, wrong_operators
 
+pytestmark = pytest.mark.long
+
 COMPARED = ("aoti.python", "aoti.cpp", "aoti.dynamic", "compile.equal")
 
 

@@ -103,6 +103,7 @@ def ledger(opgate: OpGate, new_project: Callable[..., Path]) -> Path:
     return project / "ledger"
 
 
+@pytest.mark.long
 def test_the_ledger_keeps_what_is_not_covered(opgate: OpGate, ledger: Path) -> None:
     file = ledger / "not_covered.txt"
     assert file.read_text().splitlines()[1:] == [UNCOVERED]

@@ -36,6 +36,7 @@ def results(finished: Completed, project: Path) -> Results:
     return read_results(project / ".opgate")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("op", "ending", "function"), DEATHS)
 def test_the_stack_begins_with_the_function(op: str, ending: str, function: str, results: Results) -> None:
     line = results.cases[f"{op}/float32/7/x=stepped/cpu/value.layout"]

@@ -70,6 +70,7 @@ def test_a_module_may_ask_whether_there_is_a_device(run: Callable[..., Results],
     )
 
 
+@pytest.mark.long
 def test_where_a_module_uses_a_device_workers_import_for_themselves(
     run: Callable[..., Results], tmp_path: Path
 ) -> None:

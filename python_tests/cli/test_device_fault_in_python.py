@@ -22,6 +22,7 @@ def results(opgate: OpGate, new_project: Callable[..., Path]) -> Results:
     return read_results(folder / ".opgate")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("op", WRONG)
 def test_the_faulty_operator_is_named(results: Results, op: str) -> None:
     said = [str(line) for line in results.of(op).values() if line["verdict"] != "pass"]

@@ -13,6 +13,8 @@ from harness import Completed, OpGate, Results, read_results
 TESTS = """
 import torch
 
+pytestmark = pytest.mark.long
+
 torch.ops.load_library("./libfive_mistakes.so")
 operators = torch.ops.five_mistakes
 

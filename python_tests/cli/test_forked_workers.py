@@ -103,6 +103,7 @@ def test_crashes_cost_no_import_and_leave_the_verdicts_of_others(
     assert imports(tmp_path) == 1
 
 
+@pytest.mark.long
 def test_where_a_module_starts_a_thread_workers_import_for_themselves(
     run: Callable[..., Results], tmp_path: Path
 ) -> None:
@@ -138,6 +139,7 @@ def processes_of(command: str) -> list[int]:
     return found
 
 
+@pytest.mark.long
 def test_a_worker_that_hangs_ends_with_all_its_processes(run: Callable[..., Results], tmp_path: Path) -> None:
     results = run("--case", "hangs/*/4/contiguous/*/effect.alias", "--python-time-limit", "5")
     assert set(verdicts(results, "hangs").values()) == {"timeout"}

@@ -52,6 +52,8 @@ import opgate
 import plainlib
 import torch
 
+pytestmark = pytest.mark.long
+
 
 @opgate.spec(plainlib.scaled)
 def _(spec):

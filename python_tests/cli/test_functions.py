@@ -197,6 +197,7 @@ def test_schemas_say_what_the_calls_have_shown(recorded: Completed, folder: Path
     assert schema_of(folder, f"{kernels}:pooled") == f"{kernels}:pooled(Tensor[] arg0, int[] arg1) -> Tensor"
 
 
+@pytest.mark.long
 def test_wrong_functions_are_defects_and_right_ones_are_silent(ran: Completed, folder: Path) -> None:
     """Each wrong one in its own way, and so is what one of them calls."""
     cases = read_results(folder / ".opgate").cases.values()
@@ -206,6 +207,7 @@ def test_wrong_functions_are_defects_and_right_ones_are_silent(ran: Completed, f
     assert "not covered" not in ran.stdout
 
 
+@pytest.mark.long
 def test_a_method_is_repeated_with_an_object_that_is_made_anew(
     opgate: OpGate, folder: Path, ran: Completed
 ) -> None:
@@ -229,6 +231,7 @@ def test_a_method_is_repeated_with_an_object_that_is_made_anew(
     assert run.returncode == 0, run
 
 
+@pytest.mark.long
 def test_classes_of_every_kind_work_while_their_methods_are_recorded(opgate: OpGate, tmp_path: Path) -> None:
     """The others have no constructor, no weak references, or parameters that are drawn."""
     (tmp_path / "classes.py").write_text(CLASSES)
@@ -251,6 +254,7 @@ def test_classes_of_every_kind_work_while_their_methods_are_recorded(opgate: OpG
     assert ran.returncode == 0, ran
 
 
+@pytest.mark.long
 def test_kernels_that_nvrtc_compiles_run_on_the_simulated_device(
     opgate: OpGate, tmp_path: Path, has_simulator: bool
 ) -> None:

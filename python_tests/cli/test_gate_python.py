@@ -13,6 +13,8 @@ import pytest
 from changes import Runs
 from harness import OpGate, assert_refused
 
+pytestmark = pytest.mark.long
+
 MODULE = "changes_in_python"
 
 

@@ -12,6 +12,8 @@ from harness import Completed, OpGate, assert_refused, read_results
 
 CALLS = """
 import torch
+
+pytestmark = pytest.mark.long
 torch.ops.load_library("libseen.so")
 torch.ops.seen.blind(torch.ones(4, 6))
 torch.ops.seen.pick(torch.rand(4, 6), torch.tensor([3, 0, 3]), [0.5])

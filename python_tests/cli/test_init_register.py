@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+import pytest
 from harness import OpGate, read_results
 
 FUNCTIONS = """
@@ -56,6 +57,7 @@ WORDS = ("scaled", "row_sums", "add_to_", "add_and_sum_", "Cube")
 CHECKS = ["fake.exists", "fake.metadata", "grad.numeric", "grad.layout", "effect.mutation", "opcheck"]
 
 
+@pytest.mark.long
 def test_a_registered_function_is_a_whole_operator(opgate: OpGate, tmp_path: Path) -> None:
     """Kernel, fake kernel and backward, of functions that are recorded without a word of their author."""
     (tmp_path / "plainlib.py").write_text(FUNCTIONS)

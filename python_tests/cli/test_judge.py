@@ -101,6 +101,7 @@ def assert_refused_as(verdict: dict[str, Any], name: str) -> None:
     assert name in [finding["how"] for finding in verdict["findings"]], verdict
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("file", SQUARE)
 def test_a_cheat_is_refused_by_its_name(square: Verdicts, file: str) -> None:
     assert_refused_as(square[file], SQUARE[file])
@@ -116,6 +117,7 @@ def test_a_guessed_structure_is_refused(structure: Verdicts, file: str) -> None:
     assert_refused_as(structure[file], STRUCTURE[file])
 
 
+@pytest.mark.long
 def test_no_honest_twin_is_refused(square: Verdicts, layer: Verdicts, structure: Verdicts) -> None:
     all_files = square | layer | structure
     honest = {file: verdict["verdict"] for file, verdict in all_files.items() if "honest" in file}
@@ -218,6 +220,7 @@ def children(process: int) -> list[int]:
         return []
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("needs_simulated_runtime")
 def test_kernels_of_triton_are_judged_on_the_simulated_device(opgate: OpGate, source: Path) -> None:
     pytest.importorskip("triton")

@@ -54,6 +54,7 @@ def test_a_slow_candidate_and_a_quick_one_are_told_apart(judge: Judge, tmp_path:
         assert "compiled" not in speed
 
 
+@pytest.mark.long
 def test_the_compiled_reference_is_measured(judge: Judge, tmp_path: Path) -> None:
     (tmp_path / "functions.py").write_text(FUNCTIONS)
     run = judge("functions.py:whole", "--reference", "functions.py:rows", folder=tmp_path)

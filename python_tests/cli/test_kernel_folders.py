@@ -75,6 +75,7 @@ def build(folder: Path, number: str, factor: float = 2.0) -> Path:
     return variant
 
 
+@pytest.mark.long
 def test_a_new_build_is_compared_with_the_state_of_the_last_one(opgate: OpGate, tmp_path: Path) -> None:
     folder = tmp_path / "my kernel"
     build(folder, "30dc0ae")

@@ -29,6 +29,7 @@ def results(finished: Completed, project: Path) -> Results:
     return read_results(project / ".opgate")
 
 
+@pytest.mark.long
 def test_it_costs_the_case_alone(results: Results) -> None:
     broken = {case for case, line in results.cases.items() if line["verdict"] != "pass"}
     greedy = set(OPS) - {"fine", "uses_threads"}
@@ -40,6 +41,7 @@ def stepped(results: Results, op: str) -> dict[str, str]:
     return results.cases[f"{op}/float32/7/x=stepped/cpu/value.layout"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("op", ["bombs", "hangs"])
 def test_a_fork_bomb_starts_nothing_and_ends_as_a_hang_does(op: str, results: Results) -> None:
     line = stepped(results, op)

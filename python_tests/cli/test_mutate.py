@@ -13,6 +13,8 @@ from typing import Any
 import pytest
 from harness import Completed, OpGate, git
 
+pytestmark = pytest.mark.long
+
 pytest.importorskip("tree_sitter_cuda")
 
 CHECKS = ["--check", "value", "memory", "error", "fake.metadata", "--device", "cpu"]

@@ -86,6 +86,7 @@ def test_a_draw_that_does_not_advance_the_generator(judged: Callable[..., tuple[
     assert {line["verdict"] for line in results.cases.values()} == {"pass"}
 
 
+@pytest.mark.long
 def test_a_call_that_waits_for_the_device(
     opgate: OpGate, build: Path, tmp_path: Path, has_simulator: bool
 ) -> None:

@@ -171,6 +171,7 @@ def test_explain(transcript: Transcript, approve: Approve) -> None:
     approve("explain", transcript)
 
 
+@pytest.mark.long
 def test_repro(transcript: Transcript, approve: Approve) -> None:
     write_config(transcript.folder, **DEFECTS)
     case = "stride_blind/float32/2x3x5x6/x=channels-last/cpu/value.layout"
@@ -194,6 +195,7 @@ def test_merge(transcript: Transcript, approve: Approve) -> None:
     approve("merge", transcript)
 
 
+@pytest.mark.long
 def test_gate(transcript: Transcript, approve: Approve) -> None:
     write_config(transcript.folder, **CHANGES)
     (transcript.folder / "waivers.toml").touch()
@@ -229,6 +231,7 @@ def test_accept(transcript: Transcript, approve: Approve) -> None:
     approve("accept", transcript)
 
 
+@pytest.mark.long
 def test_record_and_init(transcript: Transcript, approve: Approve, seen_library: Path) -> None:
     shutil.copy(seen_library, transcript.folder / "libseen.so")
     program = (

@@ -74,6 +74,7 @@ def test_python_is_asked_once_until_a_file_changes(
     assert imports(tmp_path) == 2
 
 
+@pytest.mark.long
 def test_verdicts_are_of_the_python_files(run: Callable[..., Completed], project: Path) -> None:
     def tested() -> str:
         result = run("run", "--check", "value.layout", "--device", "cpu")
@@ -86,6 +87,7 @@ def test_verdicts_are_of_the_python_files(run: Callable[..., Completed], project
     assert tested() != before
 
 
+@pytest.mark.long
 def test_calls_that_were_recorded_meanwhile_are_run(
     opgate: OpGate, new_project: Callable[..., Path], tmp_path: Path
 ) -> None:
@@ -107,6 +109,7 @@ def test_calls_that_were_recorded_meanwhile_are_run(
         assert read_results(folder / ".opgate").of(op)
 
 
+@pytest.mark.long
 def test_a_module_that_depends_on_more_than_files_is_noticed(run: Callable[..., Completed]) -> None:
     assert run("list", "cases").returncode == 0
     changed = ["run", "--check", "value.layout", "--device", "cpu"]

@@ -303,6 +303,7 @@ subprocess.run([sys.executable, "-c",
     assert calls == {(2,): 1, (3,): 2, (4,): 1, (5,): 1}
 
 
+@pytest.mark.long
 def test_calls_from_cpp_are_recorded(folder: Path, record: Record) -> None:
     torch_folder = Path(torch.__file__).parent
     (folder / "program.cpp").write_text(IN_CPP)
@@ -319,6 +320,7 @@ def test_calls_from_cpp_are_recorded(folder: Path, record: Record) -> None:
     assert 'libraries = ["./libseen.so"]' in (folder / "opgate.toml").read_text()
 
 
+@pytest.mark.long
 def test_operators_written_in_python_are_found(folder: Path, record: Record, opgate: OpGate) -> None:
     (folder / "my_ops.py").write_text("""
 import torch
@@ -348,6 +350,7 @@ twice.register_autograd(lambda context, gradient: gradient * 2)
     }
 
 
+@pytest.mark.long
 def test_what_a_module_imports_is_found_without_the_callers_path(
     folder: Path, tmp_path: Path, record: Record, opgate: OpGate, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -75,6 +75,7 @@ def samples(folder: Path, op: str) -> list[list[dict[str, Any]]]:
     return [sample["arguments"] for sample in described["samples"]]
 
 
+@pytest.mark.long
 def test_the_program_is_recorded_to_its_end_and_does_not_notice(
     opgate: OpGate, build: Path, tmp_path: Path
 ) -> None:
@@ -105,6 +106,7 @@ def test_the_program_is_recorded_to_its_end_and_does_not_notice(
     assert len(of_faults) == 2
 
 
+@pytest.mark.long
 def test_a_program_does_not_notice_that_its_functions_are_recorded(
     opgate: OpGate, build: Path, tmp_path: Path
 ) -> None:

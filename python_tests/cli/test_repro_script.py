@@ -108,6 +108,7 @@ def ran() -> Iterator[Run]:
         interpreter.stdin.close()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("defect", "check", "ends", "twin", "prints"), TOLD, ids=lambda value: str(value)[:20]
 )
@@ -184,6 +185,7 @@ def test_names_that_python_keeps_for_itself(
     assert shown.returncode == 0, (told.stdout, shown)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("case", "ends"),
     [

@@ -146,17 +146,20 @@ def verdicts(results: Results, op: str, check: str) -> set[str]:
     return {line["verdict"] for case, line in cases if case.endswith(f"/{check}")} - {"owed"}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("check", ["aoti.python", "aoti.dynamic", "compile.equal", "export.graph"])
 @pytest.mark.parametrize("op", ["jitter", "smooth", "mish", "swish"])
 def test_no_check_that_calls_twice_accuses_them(results: Results, op: str, check: str) -> None:
     assert verdicts(results, op, check) == {"pass"}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("check", ["aoti.python", "aoti.dynamic"])
 def test_pieces_are_compared_all_the_same(results: Results, check: str) -> None:
     assert verdicts(results, "traced", check) == {"fail"}
 
 
+@pytest.mark.long
 def test_the_tag_of_random_operators_suffices(opgate: OpGate, project: Path) -> None:
     ran = opgate("run", "--op", "jitter", "thinned", "--output", str(project / "all"), folder=project)
     assert ran.returncode == 0, ran.stdout + ran.stderr
@@ -211,6 +214,7 @@ def promise(spec):
 """
 
 
+@pytest.mark.long
 def test_what_was_compiled_before_an_edit_is_not_taken_for_the_operator(
     opgate: OpGate, tmp_path: Path
 ) -> None:
@@ -265,6 +269,7 @@ draft("refusing::scale_", opgate.uniform(3, 4), 0.5)
 """
 
 
+@pytest.mark.long
 def test_operators_that_refuse_by_exceptions_of_python_are_not_accused(
     opgate: OpGate, tmp_path: Path
 ) -> None:

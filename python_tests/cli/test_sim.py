@@ -284,6 +284,7 @@ torch.cuda.synchronize()
 """
 
 
+@pytest.mark.long
 def test_kernels_of_aten_in_two_streams(opgate: OpGate, tmp_path: Path) -> None:
     def run(*words: str) -> Completed:
         command = ["sim", "--tool", "stream", "--", sys.executable, "-c", STREAMS, *words]

@@ -108,6 +108,7 @@ def test_a_python_module_counts(opgate: OpGate, project: Path) -> None:
     assert_refused(opgate("accept", folder=project), "is out of date", "my_models.py")
 
 
+@pytest.mark.long
 def test_what_the_specs_consist_of_counts(opgate: OpGate, project: Path) -> None:
     """Modules that the listed ones import, new and removed modules of a package, and samples in files."""
     (project / "specs").mkdir()

@@ -13,7 +13,7 @@ from harness import Completed, OpGate, wrong_operators
 pytest.importorskip("triton")
 
 
-pytestmark = pytest.mark.usefixtures("needs_simulated_runtime")
+pytestmark = [pytest.mark.long, pytest.mark.usefixtures("needs_simulated_runtime")]
 
 
 @pytest.fixture

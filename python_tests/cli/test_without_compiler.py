@@ -6,6 +6,7 @@ import shutil
 import sys
 from pathlib import Path
 
+import pytest
 from harness import OpGate, read_results
 
 CALLS = """
@@ -15,6 +16,7 @@ torch.ops.seen.pick(torch.rand(4, 6), torch.tensor([3, 0, 3]), [0.5])
 """
 
 
+@pytest.mark.long
 def test_compiled_cases_are_owed(seen_library: Path, opgate: OpGate, tmp_path: Path) -> None:
     shutil.copy(seen_library, tmp_path / "libseen.so")
     assert opgate("record", "--", sys.executable, "-c", CALLS, folder=tmp_path).returncode == 0

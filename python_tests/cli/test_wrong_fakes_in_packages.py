@@ -15,6 +15,8 @@ OPERATORS = """
 import opgate
 import torch
 
+pytestmark = pytest.mark.long
+
 pieces = torch.library.Library("shared", "DEF")
 
 

@@ -74,6 +74,7 @@ class Tutorial:
         return lines
 
 
+@pytest.mark.long
 def test_the_tutorial_does_what_it_says(
     source: Path, build: Path, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:

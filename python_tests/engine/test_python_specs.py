@@ -106,6 +106,7 @@ def run(opgate: OpGate, folder: Path, *words: str) -> Completed:
     return opgate("run", *words, folder=folder)
 
 
+@pytest.mark.long
 def test_every_native_check_passes_a_correct_python_operator(opgate: OpGate, project: Project) -> None:
     folder = project(MODULE)
     # With one job, one worker imports torch and the compiler for all checks.

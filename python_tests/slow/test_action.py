@@ -18,6 +18,8 @@ import pytest
 import yaml
 from harness import Completed, git
 
+pytestmark = pytest.mark.long
+
 SMALL = "--op identity_conv --check value.dtype value.layout"
 MARK = "<!-- OpGate -->\n"
 

@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 from harness import Completed, OpGate, assert_refused, complaints, read_results
 
+pytestmark = pytest.mark.long
+
 # Defects whose findings are printed, in approved/run.txt too, and the checks that they are planted for.
 TOLD = {
     "stride_blind": "value.layout",

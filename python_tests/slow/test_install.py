@@ -15,6 +15,8 @@ from typing import Any
 import pytest
 from cuda_extension import assert_it_is_checked_without_a_gpu
 
+pytestmark = pytest.mark.long
+
 TOOLS = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
 
 

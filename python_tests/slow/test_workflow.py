@@ -55,6 +55,7 @@ def run(command: str, folder: Path, **environment: str) -> Completed:
     )
 
 
+@pytest.mark.long
 def test_its_steps_make_one_run_of_all_shards_and_gate_it(workflow: dict[str, Any], checkout: Path) -> None:
     shard = workflow["jobs"]["shard"]
     numbers = shard["strategy"]["matrix"]["shard"]
