@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from harness import Completed, OpGate, Results, read_results
 
+pytestmark = pytest.mark.long
+
 TESTS = """
 import torch
-
-pytestmark = pytest.mark.long
 
 torch.ops.load_library("./libfive_mistakes.so")
 operators = torch.ops.five_mistakes

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from harness import OpGate, read_results
 
+pytestmark = pytest.mark.long
+
 FUNCTIONS = """
 import torch
 
@@ -51,8 +53,6 @@ SPECS = """
 import opgate
 import plainlib
 import torch
-
-pytestmark = pytest.mark.long
 
 
 @opgate.spec(plainlib.scaled)

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from harness import Completed, OpGate, assert_refused, read_results
 
+pytestmark = pytest.mark.long
+
 CALLS = """
 import torch
-
-pytestmark = pytest.mark.long
 torch.ops.load_library("libseen.so")
 torch.ops.seen.blind(torch.ones(4, 6))
 torch.ops.seen.pick(torch.rand(4, 6), torch.tensor([3, 0, 3]), [0.5])

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from harness import Completed, OpGate, read_results, wrong_operators
 
+pytestmark = pytest.mark.long
+
 TESTS_ON_CPU = """
 import torch
-
-pytestmark = pytest.mark.long
 
 torch.ops.load_library("./libten_on_cpu.so")
 ops = torch.ops.ten_on_cpu

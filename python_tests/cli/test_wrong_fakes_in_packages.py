@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 from harness import OpGate, Results, read_results
 
+pytestmark = pytest.mark.long
+
 # wrong_order, wrong_dtype and fixed_rows have wrong fakes. What `chosen` returns has sizes of its values.
 OPERATORS = """
 import opgate
 import torch
-
-pytestmark = pytest.mark.long
 
 pieces = torch.library.Library("shared", "DEF")
 

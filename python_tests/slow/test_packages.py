@@ -13,12 +13,12 @@ from pathlib import Path
 import pytest
 from harness import Completed, OpGate, assert_refused, read_results
 
+pytestmark = pytest.mark.long
+
 PACKAGED = ("identity_conv", "IdentityModel")
 
 OPCHECK = """
 import sys, torch
-
-pytestmark = pytest.mark.long
 torch.ops.load_library(sys.argv[1])
 op = torch.ops.opgate_versions.scale.default
 print(op._schema, torch.library.opcheck(op, (torch.ones(4, 8), 3.0)))
