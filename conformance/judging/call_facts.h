@@ -3,6 +3,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -23,6 +24,9 @@ struct CallFacts {
   /// the spec leaves unspecified. There are none for an operator that draws random numbers.
   std::vector<std::string> values = {};
   std::vector<std::string> reference = {};
+  /// For contiguous calls with results and a reference that a check asked for: the trivial answers, such as
+  /// "zeros", that the reference accepts as well, see trivial_answers.h. None if nothing was tried.
+  std::optional<std::vector<std::string>> trivial = {};
   /// For contiguous calls: the other operators that the operator called, without PyTorch's, as their schemas
   /// begin: "mine::scale".
   std::set<std::string> called = {};

@@ -74,7 +74,12 @@ Outcome CallUnderTest::reference(const MaterializeOptions& options) {
 
 Outcome CallUnderTest::scales(const MaterializeOptions& options) {
   const Reference& given = key_.spec->scale;
-  return given ? run_reference(given, options, false) : run_reference(key_.spec->reference, options, true);
+  const auto run = [&] {
+    return given ? run_reference(given, options, false) : run_reference(key_.spec->reference, options, true);
+  };
+  if (options.value_seed != 0) return run();
+  if (!scales_) scales_ = run();
+  return *scales_;
 }
 
 Outcome CallUnderTest::run_reference(const Reference& reference, MaterializeOptions options, bool absolute) {

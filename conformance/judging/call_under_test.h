@@ -80,7 +80,7 @@ class CallUnderTest {
   /// The magnitudes that Accuracy::by_inputs measures at: those of the spec's scale function where there is
   /// one, otherwise the results of the reference for the absolute values of its floating and complex
   /// tensors. Devices and dtypes are those of reference().
-  Outcome scales(const MaterializeOptions& options);
+  Outcome scales(const MaterializeOptions& options = {});
 
  private:
   Outcome run_reference(const Reference& reference, MaterializeOptions options, bool absolute);
@@ -95,6 +95,7 @@ class CallUnderTest {
   std::deque<std::pair<Poison, Observation>>
       repoisoned_;  // a deque, because callers keep references to elements
   std::optional<Outcome> reference_;
+  std::optional<Outcome> scales_;  ///< for the case's own values
 };
 
 }  // namespace opgate

@@ -85,8 +85,8 @@ Judgement judge_values(const std::vector<at::Tensor>& got, const std::vector<at:
                           {"", "", result.disagreement->is_of_values ? "values" : "metadata"}});
 }
 
-Judgement judge_near_reference(CallUnderTest& under_test, const Outcome& call, const std::string& promised,
-                               const MaterializeOptions& options) {
+Agreement agreement_with_reference(CallUnderTest& under_test, const Outcome& call,
+                                   const MaterializeOptions& options) {
   const Spec& spec = *under_test.key().spec;
   // Results that another runtime returned have no lists: each tensor is a result of its own.
   const Outcome& eager = under_test.observed().outcome;
@@ -112,8 +112,13 @@ Judgement judge_near_reference(CallUnderTest& under_test, const Outcome& call, c
                                   spec.name, agreement.scales.size(), call.values().size()));
     }
   }
-  return judge_values(call.values(), expected_values(under_test.reference(options), call), agreement,
-                      promised);
+  return agreement;
+}
+
+Judgement judge_near_reference(CallUnderTest& under_test, const Outcome& call, const std::string& promised,
+                               const MaterializeOptions& options) {
+  return judge_values(call.values(), expected_values(under_test.reference(options), call),
+                      agreement_with_reference(under_test, call, options), promised);
 }
 
 namespace {

@@ -32,6 +32,12 @@ Judgement refusal_of_sample(const CallKey& key, const Outcome& call);
 Judgement judge_values(const std::vector<at::Tensor>& got, const std::vector<at::Tensor>& want,
                        const Agreement& agreement, const std::string& promised = "");
 
+/// How closely the results of `call` must agree with the reference's on values made by `options`, by the
+/// accuracy that the spec promises. Throws SpecError if the scale that it needs raises or gives another number
+/// of tensors.
+Agreement agreement_with_reference(CallUnderTest& under_test, const Outcome& call,
+                                   const MaterializeOptions& options = {});
+
 /// Passes where the results of `call` are the reference's on values made by `options`, within the accuracy
 /// that the spec promises. `promised` is the promise of the finding. The reference must accept these
 /// values. Throws SpecError if the scale that the accuracy needs raises or gives another number of

@@ -36,8 +36,9 @@ struct MutantResult {
   Fate fate = Fate::not_reached;
   size_t reaching = 0;  ///< calls of the plan that run its code
   size_t cases = 0;     ///< cases that were judged
-  std::string killer;   ///< the case that noticed it
+  std::string killer;   ///< the case that noticed it; of a survivor: a case of a slow check that notices it
   std::string how;      ///< that case's verdict: "wrong", "crash"
+  std::string found;    ///< what that case found, in words
   std::string because;  ///< of an equivalent one: the reason that was given
 };
 

@@ -22,8 +22,14 @@ constexpr std::array kKinds{Worker::native, Worker::python};
 // One mutant on its way: the kinds of workers judge it one after the other.
 class MutationRun::Trial {
  public:
-  Trial(MutationRun& run, const Mutant& mutant, const Setup& setup, WorkerTemplates& templates, size_t lane)
-      : run_(run), setup_(setup), templates_(templates), lane_(lane), todo_(run.plan_.calls) {
+  Trial(MutationRun& run, const Mutant& mutant, const Choose& choose, const Setup& setup,
+        WorkerTemplates& templates, size_t lane)
+      : run_(run),
+        choose_(choose),
+        setup_(setup),
+        templates_(templates),
+        lane_(lane),
+        todo_(run.plan_.calls) {
     result_.mutant = mutant;
     for (const bool simulated : {false, true}) {
       for (const Worker kind : kKinds) stages_.push_back({kind, simulated});
@@ -54,7 +60,7 @@ class MutationRun::Trial {
   };
 
   void begin(const Stage& stage) {
-    run_.choose_cases(result_.mutant.number, stage.kind, stage.simulated, todo_);
+    choose_(result_.mutant.number, stage.kind, stage.simulated, todo_);
     if (todo_.size() == 0) return;
     const auto on_verdict = [this](Calls::Position call, const Check& check, const Judgement& judgement) {
       take(call, check, judgement);
@@ -78,9 +84,11 @@ class MutationRun::Trial {
     result_.fate = Fate::killed;
     result_.killer = case_id(run_.plan_.calls[call], check);
     result_.how = to_string(judgement.verdict);
+    result_.found = judgement.finding ? judgement.finding->happened : judgement.reason;
   }
 
   MutationRun& run_;
+  const Choose& choose_;
   const Setup& setup_;
   WorkerTemplates& templates_;
   const size_t lane_;
@@ -96,14 +104,14 @@ MutationRun::MutationRun(const WorkerConfig& config, PythonHalf& python, const P
     : config_(config), python_(python), plan_(plan), filter_(filter), effort_(effort), usable_(plan.calls) {
   for (Calls::Position call = 0; call < plan.calls.size(); ++call) {
     for (const Check* check : plan.calls.checks(call)) {
-      if (takes_part(call, *check)) usable_.add(call, *check);
+      if ((!check->slow || effort_.slow_checks) && may_judge(call, *check)) usable_.add(call, *check);
     }
   }
 }
 
 // A package of the operator would be compiled for each mutant, and a check that makes no calls runs none.
-bool MutationRun::takes_part(Calls::Position call, const Check& check) const {
-  if (check.needs_package || (check.slow && !effort_.slow_checks) || !check.needs_device) return false;
+bool MutationRun::may_judge(Calls::Position call, const Check& check) const {
+  if (check.needs_package || !check.needs_device) return false;
   return std::ranges::count(kKinds, plan_.calls.worker(call, check)) > 0;
 }
 
@@ -165,8 +173,53 @@ void MutationRun::choose_cases(int mutant, Worker kind, bool simulated, CaseSet&
   }
 }
 
-bool MutationRun::run(const std::vector<Mutant>& mutants,
-                      const std::function<void(const MutantResult&)>& on_result) {
+bool MutationRun::run(const std::vector<Mutant>& mutants, const OnResult& on_result) {
+  const Choose choose = [this](int mutant, Worker kind, bool simulated, CaseSet& todo) {
+    choose_cases(mutant, kind, simulated, todo);
+  };
+  return run(mutants, choose, on_result);
+}
+
+std::set<const Spec*> MutationRun::operators_that_reach(int mutant) const {
+  std::set<const Spec*> specs;
+  for (const Worker kind : kKinds) {
+    for (const Calls::Position call : reached_.of(mutant, kind)) specs.insert(&plan_.calls.spec(call));
+  }
+  return specs;
+}
+
+bool MutationRun::ask_slow_checks(const std::vector<Mutant>& survivors, const OnResult& on_result) {
+  if (effort_.slow_checks) return true;
+  std::set<const Spec*> specs;
+  for (const Mutant& mutant : survivors) specs.merge(operators_that_reach(mutant.number));
+  CaseSet todo(plan_.calls);
+  for (Calls::Position call = 0; call < plan_.calls.size(); ++call) {
+    if (!specs.contains(&plan_.calls.spec(call))) continue;
+    for (const Check* check : plan_.calls.checks(call)) {
+      if (check->slow && may_judge(call, *check)) todo.add(call, *check);
+    }
+  }
+  CaseSet passing = todo;
+  const Supervisor supervisor(config_, python_, plan_, filter_);
+  Supervisor::Observer observer;
+  observer.listener.verdict = [&](Calls::Position call, const Check& check, const Judgement& judgement) {
+    if (judgement.verdict != Verdict::pass) passing.remove(call, check);
+  };
+  observer.progress = [](const std::vector<std::string>&) {};
+  if (!supervisor.run(todo, effort_.jobs, observer)) return false;
+  const Choose choose = [&](int mutant, Worker kind, bool simulated, CaseSet& chosen) {
+    const std::set<const Spec*> reaching = operators_that_reach(mutant);
+    for (Calls::Position call = 0; call < plan_.calls.size(); ++call) {
+      if (plan_.calls.simulated(call) != simulated || !reaching.contains(&plan_.calls.spec(call))) continue;
+      for (const Check* check : passing.of(call)) {
+        if (plan_.calls.worker(call, *check) == kind) chosen.add(call, *check);
+      }
+    }
+  };
+  return run(survivors, choose, on_result);
+}
+
+bool MutationRun::run(const std::vector<Mutant>& mutants, const Choose& choose, const OnResult& on_result) {
   Setup setup = config_.setup;
   setup.filter = filter_;
   setup.plan = plan_.digest();
@@ -187,7 +240,7 @@ bool MutationRun::run(const std::vector<Mutant>& mutants,
       trial = trials.erase(trial);
     }
     if (next != mutants.end() && !lanes.empty()) {
-      trials.emplace_back(*this, *next++, setup, templates, lanes.back());
+      trials.emplace_back(*this, *next++, choose, setup, templates, lanes.back());
       lanes.pop_back();
       continue;
     }

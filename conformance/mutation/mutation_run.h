@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -32,16 +33,27 @@ class MutationRun {
   std::optional<std::vector<std::string>> find_reached(
       const std::function<void(size_t done, size_t all)>& progress);
 
+  using OnResult = std::function<void(const MutantResult&)>;
+
   /// Gives each mutant its fate, and calls `on_result` for each in the order in which they end. Returns false
   /// if it was interrupted.
-  bool run(const std::vector<Mutant>& mutants, const std::function<void(const MutantResult&)>& on_result);
+  bool run(const std::vector<Mutant>& mutants, const OnResult& on_result);
+
+  /// Judges mutants that survived by the slow checks of the operators whose calls reach them, such as
+  /// explore.samples, if these were left out. In the results, `killed` means that such a check notices the mutant.
+  /// Returns false if it was interrupted.
+  bool ask_slow_checks(const std::vector<Mutant>& survivors, const OnResult& on_result);
 
  private:
   class Trial;
 
-  bool takes_part(Calls::Position call, const Check& check) const;
-  size_t calls_that_reach(int mutant) const;
   // Adds to `todo` the cases by which this kind of worker judges the mutant.
+  using Choose = std::function<void(int mutant, Worker kind, bool simulated, CaseSet& todo)>;
+
+  bool may_judge(Calls::Position call, const Check& check) const;
+  bool run(const std::vector<Mutant>& mutants, const Choose& choose, const OnResult& on_result);
+  std::set<const Spec*> operators_that_reach(int mutant) const;
+  size_t calls_that_reach(int mutant) const;
   void choose_cases(int mutant, Worker kind, bool simulated, CaseSet& todo) const;
 
   const WorkerConfig& config_;

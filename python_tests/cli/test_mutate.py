@@ -137,3 +137,21 @@ def test_only_the_lines_of_a_change_are_changed(opgate: OpGate, project: Path) -
     scored = opgate("mutate", "--diff", "HEAD", *CHECKS, folder=changed)
     assert scored.returncode == 0, scored
     assert {each["original"] for each in mutants(changed)} == {"x.sizes()", "1"}
+
+
+def test_what_a_slow_check_would_notice_is_reported_with_a_survivor(opgate: OpGate, project: Path) -> None:
+    """One row of three elements shows few mistakes; explore.samples draws larger samples."""
+    words = ["--kind", "layout", *CHECKS, "--check", "explore.samples"]
+    weak = opgate("mutate", *words, folder=project, environment={"WEAK_SAMPLES": "1"})
+    assert weak.returncode == 0, weak
+    survivors = [each for each in mutants(project) if each["fate"] == "survived"]
+    noticed = [each for each in survivors if "killer" in each]
+    assert noticed, weak
+    assert all(each["killer"]["case"].endswith("/explore.samples") for each in noticed)
+    assert weak.stdout.count("explore.samples would notice it (--slow): float32, sample 'explored ") == len(
+        noticed
+    )
+    slow = opgate("mutate", *words, "--slow", folder=project, environment={"WEAK_SAMPLES": "1"})
+    assert {each["number"] for each in noticed} <= {
+        each["number"] for each in mutants(project) if each["fate"] == "killed"
+    }, slow

@@ -65,6 +65,36 @@ void set_variables(const MutationRecipe& recipe, const std::filesystem::path& co
   }
 }
 
+// Notes for each survivor what slow checks find. Returns false if it was interrupted.
+bool ask_slow_checks(MutationRun& run, std::vector<MutantResult>& results) {
+  std::vector<Mutant> survivors;
+  for (const MutantResult& result : results) {
+    if (result.fate == Fate::survived) survivors.push_back(result.mutant);
+  }
+  if (survivors.empty()) return true;
+  ProgressLine line;
+  size_t asked = 0;
+  line.show(fmt::format("slow checks judge {}", counted(survivors.size(), "survivor")));
+  const bool finished = run.ask_slow_checks(survivors, [&](const MutantResult& judged) {
+    line.show(fmt::format("slow checks have judged {} of {} survivors", ++asked, survivors.size()));
+    if (judged.fate != Fate::killed) return;
+    const auto of = std::ranges::find_if(
+        results, [&](const MutantResult& each) { return each.mutant.number == judged.mutant.number; });
+    of->killer = judged.killer;
+    of->how = judged.how;
+    of->found = judged.found;
+  });
+  line.clear();
+  return finished;
+}
+
+// A line for each mutant. While they run, the lines are in the order in which the mutants end, without what slow checks
+// find.
+void write_lines(const std::filesystem::path& file, const std::vector<MutantResult>& results) {
+  std::ofstream lines(file);
+  for (const MutantResult& result : results) lines << mutant_line(result) << '\n';
+}
+
 int mutate(MutateOptions options) {
   const auto start = steady_clock::now();
   const auto seconds = [&] { return std::chrono::duration<double>(steady_clock::now() - start).count(); };
@@ -95,7 +125,7 @@ int mutate(MutateOptions options) {
   std::ofstream lines(file);
   std::vector<MutantResult> results;
   size_t survived = 0;
-  const bool finished = run.run(built.mutants, [&](MutantResult result) {
+  bool finished = run.run(built.mutants, [&](MutantResult result) {
     if (result.fate == Fate::survived) {
       if (const auto why = equivalent.why(result.mutant)) {
         result.fate = Fate::equivalent;
@@ -110,6 +140,9 @@ int mutate(MutateOptions options) {
   });
   line.clear();
   std::ranges::sort(results, {}, [](const MutantResult& each) { return each.mutant.number; });
+  finished = finished && ask_slow_checks(run, results);
+  lines.close();
+  write_lines(file, results);
   const MutationScore score = print_mutants(results, options.verbose);
   if (!finished) {
     fmt::print(stderr, "opgate: interrupted after {} of {} mutants; their fates are in {}\n", results.size(),

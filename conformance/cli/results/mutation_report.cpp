@@ -36,6 +36,10 @@ void print_mutant(const MutantResult& result) {
   fmt::print("    {}\n", coloured(Colour::red, "- " + shown(mutant.original)));
   fmt::print("    {}\n", coloured(Colour::green, "+ " + (mutant.mutated.empty() ? std::string("(nothing)")
                                                                                 : shown(mutant.mutated))));
+  if (result.fate == Fate::survived && !result.killer.empty()) {
+    fmt::print("    {} would notice it (--slow): {}\n", parts_of_case(result.killer).check,
+               in_one_line(result.found));
+  }
 }
 
 void print_all(const std::vector<MutantResult>& results, Fate fate, std::string_view title) {
@@ -97,7 +101,8 @@ std::string mutant_line(const MutantResult& result) {
   line["fate"] = word_of(result.fate);
   line["reaching_calls"] = result.reaching;
   line["cases"] = result.cases;
-  if (!result.killer.empty()) line["killer"] = {{"case", result.killer}, {"verdict", result.how}};
+  if (!result.killer.empty())
+    line["killer"] = {{"case", result.killer}, {"verdict", result.how}, {"found", result.found}};
   if (!result.because.empty()) line["because"] = result.because;
   return line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }

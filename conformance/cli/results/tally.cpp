@@ -76,6 +76,7 @@ void Tally::add(std::string_view call_id, const CallFacts& facts) {
     if (const auto id = ids_.find(name); id != ids_.end()) called.insert(id->second);
   }
   if (!called.empty()) defects_.add_called(std::string(parts_of_call(call_id).op), called);
+  samples_.add(call_id, facts);
 }
 
 // Findings that share their begin, as "`slots` is not checked: where one element is -1, ..." does, become one
@@ -194,7 +195,8 @@ std::string Tally::defects_text(size_t most) const {
 }
 
 std::string Tally::notes() const {
-  if (notes_.empty()) return "";
+  const std::string about_samples = samples_.text();
+  if (notes_.empty() && about_samples.empty()) return "";
   std::string text = "notes\n";
   for (const auto& [about, note] : notes_) {
     const auto& [op, begin, likely] = about;
@@ -211,7 +213,7 @@ std::string Tally::notes() const {
     for (const auto& [check, count] : note.checks) checks.push_back(fmt::format("{} {}", check, count));
     text += fmt::format(" ({})\n", fmt::join(checks, ", "));
   }
-  return text + "\n";
+  return text + about_samples + "\n";
 }
 
 // Each reason once, with the remark if there is only one.

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/results/sample_notes.h"
 #include "defects/defect.h"
 #include "plan/case_parts.h"
 #include "results/cell.h"
@@ -51,7 +52,7 @@ class Tally : public RunListener {
   std::string defects_text(size_t most) const;
 
   /// What passing cases note, such as a layout that the operator of a draft refuses: a line for each operator
-  /// and fault, with the number of cases of each check. Empty if there is none.
+  /// and fault, with the number of cases of each check; then what samples cannot tell. Empty if there is none.
   std::string notes() const;
 
   /// The number of passing cases whose note is a finding: a likely fault that no promise excludes.
@@ -110,6 +111,7 @@ class Tally : public RunListener {
   };
   std::map<std::array<std::string, 3>, Note> notes_;  // by operator, what all begin with, and what is likely
   VerdictCounts totals_;
+  SampleNotes samples_;
 };
 
 }  // namespace opgate

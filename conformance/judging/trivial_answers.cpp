@@ -1,0 +1,103 @@
+#include "judging/trivial_answers.h"
+
+#include <ATen/ops/trunc.h>
+#include <ATen/ops/zeros_like.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+
+#include "base/dtypes.h"
+#include "compare/agreement.h"
+#include "judging/output_judgement.h"
+
+namespace opgate {
+namespace {
+
+using Tensors = std::vector<at::Tensor>;
+
+class TrivialAnswers {
+ public:
+  explicit TrivialAnswers(CallUnderTest& under_test) : under_test_(under_test) {
+    const Outcome& call = under_test.observed().outcome;
+    expected_ = expected_values(under_test.reference(), call);
+    agreement_ = agreement_with_reference(under_test, call);
+    for (const at::Tensor& result : call.values())
+      dtypes_.push_back(result.defined() ? result.scalar_type() : at::kFloat);
+  }
+
+  std::vector<std::string> that_pass() {
+    if (expected_.size() != dtypes_.size()) return {};  // the operator is wrong in another way
+    try_answer("zeros", [](const at::Tensor& want) { return at::zeros_like(want); });
+    if (any([](const at::Tensor& want) { return want.numel() > 1; })) {
+      try_answer("one value everywhere", [](const at::Tensor& want) {
+        return want.numel() == 0 ? want : want.flatten()[0].expand_as(want).contiguous();
+      });
+    }
+    try_arguments();
+    const auto is_precise = [](at::ScalarType dtype) { return dtype == at::kFloat || dtype == at::kDouble; };
+    if (std::ranges::any_of(dtypes_, is_precise)) {
+      for (const at::ScalarType narrow : {at::kHalf, at::kBFloat16}) {
+        try_on_numbers(fmt::format("results rounded to {}", dtype_name(narrow)),
+                       [narrow](const at::Tensor& want) { return want.to(narrow).to(want.scalar_type()); });
+      }
+    }
+    if (any(is_wide))
+      try_on_numbers("truncated results", [](const at::Tensor& want) { return want.trunc(); });
+    return std::move(passing_);
+  }
+
+ private:
+  // The arguments as they were before the call, so that an operator that writes nothing is one of the answers.
+  void try_arguments() {
+    const Arguments arguments = materialize(on_cpu(under_test_.key()), under_test_.cache().values,
+                                            {.contiguous = true, .take_snapshots = false});
+    for (const TensorInput& input : arguments.tensors) {
+      const auto has_its_sizes = [&](const at::Tensor& want) {
+        return want.defined() && want.sizes() == input.tensor.sizes();
+      };
+      if (!std::ranges::all_of(expected_, has_its_sizes)) continue;
+      try_answer(fmt::format("`{}` unchanged", input.name), [&](const at::Tensor&) { return input.tensor; });
+    }
+  }
+
+  // The reference returns fractions in a wide dtype, which PyTorch can compute with. It cannot with some narrow ones,
+  // such as float4_e2m1fn_x2.
+  static bool is_wide(const at::Tensor& want) {
+    return want.scalar_type() == at::kDouble || want.scalar_type() == at::kFloat;
+  }
+
+  void try_on_numbers(const std::string& name,
+                      const std::function<at::Tensor(const at::Tensor& want)>& answer_to) {
+    try_answer(name, [&](const at::Tensor& want) { return is_wide(want) ? answer_to(want) : want; });
+  }
+
+  void try_answer(const std::string& name,
+                  const std::function<at::Tensor(const at::Tensor& want)>& answer_to) {
+    Tensors answers;
+    for (size_t i = 0; i < expected_.size(); ++i) {
+      const at::Tensor& want = expected_[i];
+      answers.push_back(want.defined() ? answer_to(want).to(dtypes_.at(i)) : want);
+    }
+    if (!compare_lists(answers, expected_, agreement_).disagreement) passing_.push_back(name);
+  }
+
+  bool any(const std::function<bool(const at::Tensor& want)>& is_such) const {
+    return std::ranges::any_of(expected_,
+                               [&](const at::Tensor& want) { return want.defined() && is_such(want); });
+  }
+
+  CallUnderTest& under_test_;
+  Tensors expected_;                    // on the CPU; wider than the results if those are floats
+  std::vector<at::ScalarType> dtypes_;  // of the results
+  Agreement agreement_;
+  std::vector<std::string> passing_;
+};
+
+}  // namespace
+
+std::vector<std::string> trivial_answers_that_pass(CallUnderTest& under_test) {
+  return TrivialAnswers(under_test).that_pass();
+}
+
+}  // namespace opgate
