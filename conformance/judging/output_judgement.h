@@ -33,8 +33,8 @@ Judgement judge_values(const std::vector<at::Tensor>& got, const std::vector<at:
                        const Agreement& agreement, const std::string& promised = "");
 
 /// How closely the results of `call` must agree with the reference's on values made by `options`, by the
-/// accuracy that the spec promises. Throws SpecError if the scale that it needs raises or gives another number
-/// of tensors.
+/// accuracy that the spec promises. Throws SpecError if the scale that it needs raises or gives another
+/// number of tensors.
 Agreement agreement_with_reference(CallUnderTest& under_test, const Outcome& call,
                                    const MaterializeOptions& options = {});
 

@@ -48,7 +48,8 @@ class TrivialAnswers {
   }
 
  private:
-  // The arguments as they were before the call, so that an operator that writes nothing is one of the answers.
+  // The arguments as they were before the call, so that an operator that writes nothing is one of the
+  // answers.
   void try_arguments() {
     const Arguments arguments = materialize(on_cpu(under_test_.key()), under_test_.cache().values,
                                             {.contiguous = true, .take_snapshots = false});
@@ -61,8 +62,8 @@ class TrivialAnswers {
     }
   }
 
-  // The reference returns fractions in a wide dtype, which PyTorch can compute with. It cannot with some narrow ones,
-  // such as float4_e2m1fn_x2.
+  // The reference returns fractions in a wide dtype, which PyTorch can compute with. It cannot with some
+  // narrow ones, such as float4_e2m1fn_x2.
   static bool is_wide(const at::Tensor& want) {
     return want.scalar_type() == at::kDouble || want.scalar_type() == at::kFloat;
   }

@@ -40,8 +40,8 @@ class MutationRun {
   bool run(const std::vector<Mutant>& mutants, const OnResult& on_result);
 
   /// Judges mutants that survived by the slow checks of the operators whose calls reach them, such as
-  /// explore.samples, if these were left out. In the results, `killed` means that such a check notices the mutant.
-  /// Returns false if it was interrupted.
+  /// explore.samples, if these were left out. In the results, `killed` means that such a check notices the
+  /// mutant. Returns false if it was interrupted.
   bool ask_slow_checks(const std::vector<Mutant>& survivors, const OnResult& on_result);
 
  private:

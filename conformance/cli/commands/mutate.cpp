@@ -88,8 +88,8 @@ bool ask_slow_checks(MutationRun& run, std::vector<MutantResult>& results) {
   return finished;
 }
 
-// A line for each mutant. While they run, the lines are in the order in which the mutants end, without what slow checks
-// find.
+// A line for each mutant. While they run, the lines are in the order in which the mutants end, without what
+// slow checks find.
 void write_lines(const std::filesystem::path& file, const std::vector<MutantResult>& results) {
   std::ofstream lines(file);
   for (const MutantResult& result : results) lines << mutant_line(result) << '\n';

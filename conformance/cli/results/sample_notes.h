@@ -15,10 +15,9 @@ class SampleNotes {
  public:
   void add(std::string_view call_id, const CallFacts& facts);
 
-  /// The answers that pass in most calls of an operator, or in all calls of a dtype. Operators with the same ones
-  /// share a line; empty if there is none:
-  /// "  crop: samples cannot distinguish the results from zeros in 4 of 6 calls, from `x` unchanged in all calls of
-  /// bool (value.reference)\n"
+  /// The answers that pass in most calls of an operator, or in all calls of a dtype. Operators with the same
+  /// ones share a line; empty if there is none: "  crop: samples cannot distinguish the results from zeros in
+  /// 4 of 6 calls, from `x` unchanged in all calls of bool (value.reference)\n"
   std::string text() const;
 
  private:

@@ -52,7 +52,8 @@ class Tally : public RunListener {
   std::string defects_text(size_t most) const;
 
   /// What passing cases note, such as a layout that the operator of a draft refuses: a line for each operator
-  /// and fault, with the number of cases of each check; then what samples cannot tell. Empty if there is none.
+  /// and fault, with the number of cases of each check; then what samples cannot tell. Empty if there is
+  /// none.
   std::string notes() const;
 
   /// The number of passing cases whose note is a finding: a likely fault that no promise excludes.
