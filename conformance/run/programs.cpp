@@ -78,7 +78,7 @@ Command python_command(const Programs& programs, const std::string& module) {
 }
 
 WorkerProgram worker_program(const Programs& programs, Setup setup, Worker kind, bool simulated,
-                             size_t number) {
+                             size_t number, bool is_alone) {
   setup.worker = kind;
   setup.simulated = simulated;
   Command command = command_of(programs, kind);
@@ -86,6 +86,8 @@ WorkerProgram worker_program(const Programs& programs, Setup setup, Worker kind,
   // To know the sizes of a result before the stream computes it, ATen asks its meta kernels, many of which
   // are written in Python and take longer than the operator. Checks of the order of work ask for it.
   if (simulated && kind == Worker::python) command.environment.emplace("OPGATE_SIM_ATEN_AT_ONCE", "1");
+  if (simulated && !is_alone && std::getenv("OPGATE_SIM_THREADS") == nullptr)
+    command.environment.emplace("OPGATE_SIM_THREADS", "1");
   return {.command = std::move(command),
           .log = log_of(programs.logs, kind, simulated, number),
           .setup = std::move(setup)};

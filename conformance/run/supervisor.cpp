@@ -69,8 +69,8 @@ Supervisor::Supervisor(const WorkerConfig& config, PythonHalf& python, const Pla
   watch_signals();
 }
 
-WorkerProgram Supervisor::program_of(Worker kind, bool simulated, size_t number) const {
-  return worker_program(programs_, setup_, kind, simulated, number);
+WorkerProgram Supervisor::program_of(Worker kind, bool simulated, bool is_alone, size_t number) const {
+  return worker_program(programs_, setup_, kind, simulated, number, is_alone);
 }
 
 std::optional<Costs> Supervisor::run(CaseSet& todo, size_t jobs, const Observer& observer) const {
@@ -104,6 +104,9 @@ bool Supervisor::run_on(bool simulated, const CaseSet& todo, size_t jobs, const 
   Queue native(Worker::native, simulated, plan_.calls, todo, limits_.native_case, natives, once);
   const bool two_pythons = jobs > 1 && todo.calls_with(Worker::python, simulated) >= kPythonCallsWorthAWorker;
   const size_t pythons = two_pythons ? 2 : 1;
+  const bool is_alone =
+      natives == 1 && pythons == 1 &&
+      (todo.calls_with(Worker::native, simulated) == 0 || todo.calls_with(Worker::python, simulated) == 0);
   const auto python_queue = [&](Queue::Part part) {
     return Queue(Worker::python, simulated, plan_.calls, todo, limits_.python_case,
                  part == Queue::Part::packaged ? 1 : pythons, once, part);
@@ -121,19 +124,19 @@ bool Supervisor::run_on(bool simulated, const CaseSet& todo, size_t jobs, const 
                               }};
   };
   std::list<WorkerClient> workers;
-  WorkerTemplate native_template(program_of(Worker::native, simulated));
+  WorkerTemplate native_template(program_of(Worker::native, simulated, is_alone));
   const bool forks = simulated || std::ranges::none_of(accelerators(), [&](const Accelerator* accelerator) {
                        return plan_.calls.needs(*accelerator, Worker::native);
                      });
   for (size_t number = 1; number <= natives; ++number) {
     workers.emplace_back(
-        program_of(Worker::native, simulated, number), work({&native}, natives),
+        program_of(Worker::native, simulated, is_alone, number), work({&native}, natives),
         forks ? std::optional(WorkerClient::ForkedFrom{&native_template, {}}) : std::nullopt);
   }
-  WorkerTemplate simulated_python(program_of(Worker::python, true));
+  WorkerTemplate simulated_python(program_of(Worker::python, true, is_alone));
   WorkerTemplate& python = simulated ? simulated_python : python_.process();
   const auto add_python = [&](size_t number, const std::vector<Queue*>& queues) {
-    WorkerProgram program = program_of(Worker::python, simulated, number);
+    WorkerProgram program = program_of(Worker::python, simulated, is_alone, number);
     if (!simulated) {  // modules may register more where there is CUDA
       program.on_ready = [&](const nlohmann::json& said) { python_.demand_same(said); };
     }
@@ -154,7 +157,7 @@ bool Supervisor::run_on(bool simulated, const CaseSet& todo, size_t jobs, const 
 
   // The aoti worker starts last, because it runs what the Python worker has packaged.
   std::list<WorkerClient> last;
-  last.emplace_back(program_of(Worker::aoti, simulated), work({&aoti}, 1));
+  last.emplace_back(program_of(Worker::aoti, simulated, /*is_alone=*/true), work({&aoti}, 1));
   if (!serve(last, observer)) return false;
   last.front().dismiss();
   return true;

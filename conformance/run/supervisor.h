@@ -47,7 +47,7 @@ class Supervisor {
  private:
   bool run_on(bool simulated, const CaseSet& todo, size_t jobs, const Observer& observer) const;
   void give_owed(const CaseSet& todo, const Queue::OnVerdict& on_verdict) const;
-  WorkerProgram program_of(Worker kind, bool simulated, size_t number = 1) const;
+  WorkerProgram program_of(Worker kind, bool simulated, bool is_alone, size_t number = 1) const;
 
   const Programs programs_;
   const Setup setup_;

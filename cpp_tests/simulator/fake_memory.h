@@ -1,6 +1,7 @@
 // Device memory over memory of the host, and kernels for it. It needs no test framework.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <cstring>
 #include <map>
@@ -40,6 +41,8 @@ class FakeDevice final : public DeviceMemory {
     const auto& [base, allocation] = *std::prev(allocations_.upper_bound(address));
     return {base, allocation.bytes.size(), is_of_host};
   }
+
+  bool may_be_asked_at_once() const override { return may_be_asked; }
 
   std::function<void()> keep_heap() override {
     return [this, allocations = allocations_, left = left_of_heap, freed = freed_, bytes = freed_bytes_,
@@ -105,7 +108,8 @@ class FakeDevice final : public DeviceMemory {
     for (const auto& [address, allocation] : allocations_) visit(address, allocation.bytes.size());
   }
 
-  int questions = 0;
+  std::atomic<int> questions = 0;
+  bool may_be_asked = false;  ///< at once
   bool is_of_host = false;
   std::size_t left_of_heap = 1 << 20;
 

@@ -4,11 +4,14 @@
 
 #include <algorithm>
 #include <atomic>
+#include <charconv>
 #include <cstdio>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <utility>
 
+#include "simulator/compiled/one_thread.h"
 #include "simulator/compiled/translator.h"
 #include "simulator/environment/setting.h"
 
@@ -20,6 +23,25 @@ namespace compilation {
 constexpr std::uint64_t kCostOfLooking = 4'000'000;
 constexpr std::uint64_t kCostOfCompiler = 20'000'000;
 constexpr std::uint64_t kCostOfInstruction = 150'000;
+
+// A thread that helps takes longer to wake up than fewer instructions take.
+constexpr std::uint64_t kWorthAThread = 1'000'000;
+constexpr unsigned kMostThreads = 256;
+
+unsigned threads_from_environment() {
+  const std::string text = value_of(Setting::threads);
+  unsigned threads = 0;
+  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), threads);
+  if (failed != std::errc() || end != text.data() + text.size() || threads > kMostThreads)
+    throw std::runtime_error(assignment(Setting::threads) + ": give a number from 0 to " +
+                             std::to_string(kMostThreads));
+  return threads;
+}
+
+unsigned processors() {
+  static const unsigned known = std::clamp(std::thread::hardware_concurrency(), 1u, kMostThreads);
+  return known;
+}
 
 std::uint64_t threads_of(const Launch& launch) {
   const auto count = [](const Extent& extent) { return std::uint64_t{extent.x} * extent.y * extent.z; };
@@ -44,6 +66,7 @@ CompilationSettings CompilationSettings::from_environment() {
   } else if (mode != "automatic") {
     throw std::runtime_error(assignment(Setting::compile) + ": give never, always or automatic");
   }
+  settings.threads = compilation::threads_from_environment();
   return settings;
 }
 
@@ -72,6 +95,15 @@ void KernelCompilation::begin(const Launch& launch, const CompilationSettings& s
 
 void KernelCompilation::go_on(std::uint64_t executed, std::uint64_t remaining) {
   if (settings_.when == CompilationSettings::When::automatic) consider(spent_ + executed, remaining);
+}
+
+unsigned KernelCompilation::threads(std::uint64_t remaining) {
+  if (!is_used()) return 1;
+  const std::uint64_t most = settings_.threads != 0 ? settings_.threads : compilation::processors();
+  const std::uint64_t worth = std::min(most, 1 + remaining / compilation::kWorthAThread);
+  if (worth == 1) return 1;
+  if (!may_spread_) may_spread_ = why_one_thread(program_).empty();
+  return *may_spread_ ? static_cast<unsigned>(worth) : 1;
 }
 
 void KernelCompilation::end(const Launch& launch, Outcome& outcome) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "simulator/compiled/compilation_settings.h"
@@ -23,6 +24,8 @@ class KernelCompilation final : public ProgressListener {
 
   void go_on(std::uint64_t executed, std::uint64_t remaining) override;
 
+  unsigned threads(std::uint64_t remaining) override;
+
   void end(const Launch& launch, Outcome& outcome);
 
  private:
@@ -41,6 +44,7 @@ class KernelCompilation final : public ProgressListener {
   bool was_tried_ = false;
   LoadedObject object_;
   std::vector<CompiledFunction> functions_;
+  std::optional<bool> may_spread_;  ///< without a value: nobody has asked yet
 };
 
 }  // namespace opgate::simulator

@@ -16,9 +16,10 @@ struct CompilationSettings {
   };
   When when = When::automatic;
   std::string folder;    ///< where compiled kernels are kept; empty: $OPGATE_SIM_CACHE, or that of XDG
+  unsigned threads = 0;  ///< over which a large launch may be spread; 0: as many as there are processors
   std::string compiler;  ///< a C compiler; empty: $OPGATE_SIM_CC, or the first of cc, gcc and clang
 
-  /// OPGATE_SIM_COMPILE: never, always or automatic. Throws std::runtime_error for any other word.
+  /// OPGATE_SIM_COMPILE and OPGATE_SIM_THREADS. Throws std::runtime_error for a value that is not allowed.
   static CompilationSettings from_environment();
 };
 

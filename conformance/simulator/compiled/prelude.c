@@ -22,6 +22,7 @@ struct context {
   u64 block_extent[2];
   u64 budget;
   u64 reserve;
+  u64 is_spread;
   u64 together;
   u64* stops;
   u64** registers_of;

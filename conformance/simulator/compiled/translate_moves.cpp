@@ -3,6 +3,7 @@
 
 #include "simulator/compiled/translators.h"
 #include "simulator/machine/compiled_thread.h"
+#include "simulator/numbers/atomic_operations.h"
 
 namespace opgate::simulator {
 namespace translated_moves {
@@ -116,6 +117,35 @@ static bool translate_store(Emitter& out, Source& source) {
   return true;
 }
 
+// The function of C that does it in one access, and gives what was there before; null if there is none.
+static const char* in_one_access(int operation) {
+  switch (static_cast<AtomicOperation>(operation)) {
+    case AtomicOperation::conjunction:
+      return "__atomic_fetch_and";
+    case AtomicOperation::disjunction:
+      return "__atomic_fetch_or";
+    case AtomicOperation::exclusive:
+      return "__atomic_fetch_xor";
+    case AtomicOperation::add:
+      return "__atomic_fetch_add";
+    default:
+      return nullptr;
+  }
+}
+
+// While several threads of the host run the launch, `old` and what becomes of it must be one access.
+static void change_at_once(Emitter& out, const std::string& name, int operation,
+                           const std::string& combined) {
+  out.line("  if (UNLIKELY(c->is_spread)) {");
+  if (const char* const function = in_one_access(operation); function != nullptr) {
+    out.line("  old = " + std::string(function) + "((" + name + "*)place, value, __ATOMIC_RELAXED);");
+  } else {
+    out.line("  while (!__atomic_compare_exchange_n((" + name + "*)place, &old, " + combined +
+             ", 1, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {}");
+  }
+  out.line("  } else");
+}
+
 // What becomes of a place that holds `old`, as combined_integer() has it.
 static std::string combined_in_c(int operation) {
   static constexpr std::array<const char*, 9> kResults{
@@ -155,14 +185,17 @@ static bool translate_atomic(Emitter& out, Source& source) {
   const std::string name = name_in_c(place.type);
   out.line("  { u8* const place = " + located(out, source, place, source.slot(at_address), Access::atomic) +
            ";");
-  out.line("  const " + name + " old = " + access("load_", place.type) + "place);");
+  out.line("  " + name + " old = " + access("load_", place.type) + "place);");
   out.line("  const " + name + " value = " + out.get(source.slot(at_address + 1), place.type) + ";");
-  if (swaps)
+  if (swaps) {
     out.line("  if (old == value) " + access("store_", place.type) + "place, " +
              out.get(source.slot(at_address + 2), place.type) + ");");
-  else
-    out.line("  " + access("store_", place.type) + "place, (" + name + ")(" + combined_in_c(*operation) +
-             "));");
+  } else {
+    const std::string combined = "(" + name + ")(" + combined_in_c(*operation) + ")";
+    if (commutes(static_cast<AtomicOperation>(*operation)) && place.space != Space::shared)
+      change_at_once(out, name, *operation, combined);
+    out.line("  " + access("store_", place.type) + "place, " + combined + ");");
+  }
   if (returns) out.set(source.slot(0), place.type, "old");
   out.line("  }");
   return true;

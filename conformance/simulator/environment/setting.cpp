@@ -55,6 +55,9 @@ constexpr std::array kRows{
         "which blocks and warps of a launch go first, in the place of a seed: `launch 2 of twice: blocks 3 1 "
         "and warps 1 of block 0`; everything else goes by index"},
     Row{"SHUFFLE", "1", "runtime/settings.cpp", "seed of the orders of blocks; 0: by index"},
+    Row{"THREADS", "0", "compiled/compilation.cpp",
+        "how many threads run the blocks of a large launch in compiled code, 1 to 256; 0: as many as the "
+        "machine has processors; workers of `opgate run` that run beside others have 1"},
     Row{"TOOLS", "", "runtime/settings.cpp",
         "which of the tools `init`, `race`, `sync` and `stream` watch kernels, with commas between them"},
 };

@@ -26,6 +26,7 @@ enum class Setting : std::uint8_t {
   report,
   schedule,
   shuffle,
+  threads,
   tools,
 };
 

@@ -1,5 +1,7 @@
-// atom and red. Threads run one after the other, so that every access is whole.
+// atom and red. Threads of a block run one after the other, so that every access is whole. Blocks that run at
+// the same time only do what commutes.
 #include <array>
+#include <atomic>
 #include <cstring>
 
 #include "simulator/instructions/select.h"
@@ -9,6 +11,16 @@
 
 namespace opgate::simulator {
 namespace atomics {
+
+// Gives what was there before.
+template <AtomicOperation operation, class T>
+T change_at_once(unsigned char* place, T value) {
+  const std::atomic_ref<T> shared(*reinterpret_cast<T*>(place));
+  T old = shared.load(std::memory_order_relaxed);
+  while (!shared.compare_exchange_weak(old, combined<operation>(old, value), std::memory_order_relaxed)) {
+  }
+  return old;
+}
 
 // The lanes are those of a vector, or of a pair of small numbers in one register. `in.immediate` is the
 // offset of the address.
@@ -25,6 +37,13 @@ void execute(Thread& thread, const Instruction& in) {
     values[lane] = thread.registers[in.slot(kAddress + 1 + lane)];
   for (std::size_t lane = 0; lane < kLanes; ++lane) {
     std::uint64_t before = 0;
+    if constexpr (std::is_integral_v<T> && commutes(operation) && space != Space::shared) {
+      if (thread.block->grid().is_spread()) {
+        before = bits_of(change_at_once<operation>(at + lane * kBytes, static_cast<T>(values[lane])));
+        if constexpr (returns) thread.registers[in.slot(lane)] = before;
+        continue;
+      }
+    }
     for (int part = 0; part < in_register; ++part) {
       unsigned char* const place = at + lane * kBytes + static_cast<std::size_t>(part) * sizeof(T);
       T old;

@@ -242,11 +242,12 @@ struct FragmentOrders {
 template <class Layout>
 const FragmentOrders& orders_of(const Product& product, unsigned lanes) {
   // Most products are of the same kind as the one before.
-  static std::int64_t last = 0;
-  static const FragmentOrders* of_last = nullptr;
+  thread_local std::int64_t last = 0;
+  thread_local const FragmentOrders* of_last = nullptr;
   if (of_last != nullptr && last == product.packed()) return *of_last;
-  static std::unordered_map<std::int64_t, FragmentOrders> known;
-  const auto [entry, is_new] = known.try_emplace(product.packed());
+  // Never destroyed: kernels may run while the process ends.
+  thread_local auto* const known = new std::unordered_map<std::int64_t, FragmentOrders>;
+  const auto [entry, is_new] = known->try_emplace(product.packed());
   FragmentOrders& orders = entry->second;
   last = product.packed();
   of_last = &orders;

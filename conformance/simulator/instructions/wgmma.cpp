@@ -245,9 +245,10 @@ class Computation {
 
   // The registers of a lane go from tile to tile.
   const ElementOrder& order_of_sums() const {
-    static std::unordered_map<std::uint64_t, ElementOrder> known;
+    // Never destroyed: kernels may run while the process ends.
+    thread_local auto* const known = new std::unordered_map<std::uint64_t, ElementOrder>;
     const auto [entry, is_new] =
-        known.try_emplace(std::uint64_t{shape_.tiles} << 8 | shape_.registers_of_tile());
+        known->try_emplace(std::uint64_t{shape_.tiles} << 8 | shape_.registers_of_tile());
     if (is_new) {
       entry->second = order_of_elements(kWarpSize, sums().registers, shape_.d, columns_, [&](auto visit) {
         for (unsigned tile = 0; tile < shape_.tiles; ++tile) {

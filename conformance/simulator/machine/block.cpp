@@ -46,6 +46,7 @@ const Program& Block::program() const { return grid_.program(); }
 void Block::start(const Extent& index, std::uint32_t number, std::shared_ptr<Cluster> cluster) {
   index_ = index;
   number_ = number;
+  turns_taken_ = 0;
   cluster_ = std::move(cluster);
   const Extent& extent = launch().cluster;
   rank_ = linear_index({index.x % extent.x, index.y % extent.y, index.z % extent.z}, extent);
@@ -115,6 +116,7 @@ bool Block::run() {
     if (yielded_) ++used_up;
   }
   turns_ = kTurnsOfBlock;
+  ++turns_taken_;
   return false;
 }
 

@@ -38,7 +38,7 @@ class Block {
   Block(const Block&) = delete;
   Block& operator=(const Block&) = delete;
 
-  /// `number`: of the blocks of the launch, in the order in which they begin; from 1.
+  /// `number`: see number().
   void start(const Extent& index, std::uint32_t number, std::shared_ptr<Cluster> cluster);
   /// All of its threads have exited.
   void end() { cluster_->end(rank_); }
@@ -58,6 +58,10 @@ class Block {
   Cluster& cluster() { return *cluster_; }
   /// In the cluster.
   std::size_t rank() const { return rank_; }
+  /// Of the blocks of the launch, in the order in which they begin; from 1.
+  std::uint32_t number() const { return number_; }
+  /// How often it has run without ending.
+  std::uint64_t turns_taken() const { return turns_taken_; }
   std::size_t threads_alive() const { return threads_.size() - exited_; }
   unsigned char* shared() { return shared_.data(); }
   std::size_t shared_bytes() const { return shared_.size(); }
@@ -129,6 +133,7 @@ class Block {
   bool yielded_ = false;  ///< whether a thread or a warp has used up its turn
   Thread* running_ = nullptr;
   std::uint32_t number_ = 0;
+  std::uint64_t turns_taken_ = 0;
   std::shared_ptr<Cluster> cluster_;
   std::size_t rank_ = 0;
   bool waits_for_cluster_ = false;           ///< whether a thread does

@@ -1,10 +1,11 @@
 #include "simulator/machine/grid.h"
 
 #include <algorithm>
-#include <cfenv>
 #include <utility>
 
 #include "simulator/machine/faults.h"
+#include "simulator/machine/host_floats.h"
+#include "simulator/machine/launch_observer.h"
 #include "simulator/machine/progress_listener.h"
 #include "simulator/machine/scheduled_order.h"
 
@@ -17,26 +18,15 @@ constexpr std::size_t kFewResident = 256;
 // So many blocks of a launch that is watched are kept in the order in which they began.
 constexpr std::size_t kMostNamed = 1024;
 
-// The host may flush subnormal numbers or round in another direction. The kernel does not.
-class HostFloats {
- public:
-  HostFloats() {
-    std::fegetenv(&before_);
-    std::fesetenv(FE_DFL_ENV);
-  }
-  ~HostFloats() { std::fesetenv(&before_); }
-  HostFloats(const HostFloats&) = delete;
-  HostFloats& operator=(const HostFloats&) = delete;
-
- private:
-  std::fenv_t before_{};
-};
-
 BlocksToBegin clusters_to_begin(const Launch& launch) {
   const std::uint64_t clusters = std::uint64_t{launch.grid.x} * launch.grid.y * launch.grid.z /
                                  launch.cluster.x / launch.cluster.y / launch.cluster.z;
   if (launch.schedule != nullptr) return {clusters, first_clusters(launch)};
   return {clusters, BlockOrder(clusters, launch.order_seed, launch.number)};
+}
+
+std::size_t most_resident_of(const Launch& launch) {
+  return launch.most_resident == 0 ? kFewResident : launch.most_resident;
 }
 
 }  // namespace
@@ -50,7 +40,9 @@ Grid::Grid(const Program& program, const Launch& launch, DeviceMemory& memory, P
       observer_(observer),
       windows_(program.sites + 1),
       context_(context_of(program, launch)),
-      waiting_(clusters_to_begin(launch)) {
+      waiting_(clusters_to_begin(launch)),
+      room_(std::min(kFewResident, most_resident_of(launch))),
+      most_resident_(most_resident_of(launch)) {
   // A turn that is over ends at the latest when all instructions of a function have been executed once more.
   constexpr std::uint64_t kLongestTurn = 1 << 12;
   for (const auto& function : program.functions)
@@ -62,19 +54,36 @@ Outcome Grid::run() {
   const HostFloats host_floats;
   Outcome outcome;
   try {
-    run_all();
+    outcome = run_all();
   } catch (const KernelFault& fault) {
-    outcome.fault = fault.fault;
-    outcome.message = fault.message;
-    describe(outcome);
+    outcome = outcome_of(fault);
   }
   outcome.instructions = instructions_;
   outcome.begun = std::move(first_begun_);
   return outcome;
 }
 
+// False if no block is left.
+bool Grid::begin_next() {
+  if (spread_ == nullptr) {
+    if (waiting_.left() == 0) return false;
+    begin_cluster(waiting_.next(), begun_ + 1);
+    return true;
+  }
+  if (taken_.empty()) taken_ = spread_->take();
+  if (taken_.empty()) return false;
+  const NextBlock next = taken_.front();
+  taken_.pop_front();
+  if (spread_->is_behind_fault(next.number)) {
+    taken_.clear();
+    return false;
+  }
+  begin_cluster(next.linear, next.number);
+  return true;
+}
+
 // The blocks of a cluster become resident together, in an order of their own. The first of them runs next.
-void Grid::begin_cluster(std::uint64_t linear) {
+void Grid::begin_cluster(std::uint64_t linear, std::uint32_t number) {
   const Extent& extent = launch_.cluster;
   const Extent clusters{launch_.grid.x / extent.x, launch_.grid.y / extent.y, launch_.grid.z / extent.z};
   const Extent at = index_at(linear, clusters);
@@ -89,59 +98,56 @@ void Grid::begin_cluster(std::uint64_t linear) {
     idle_.pop_back();
     const Extent index{at.x * extent.x + in_cluster.x, at.y * extent.y + in_cluster.y,
                        at.z * extent.z + in_cluster.z};
-    resident_.back()->start(index, ++begun_, cluster);
+    resident_.back()->start(index, number++, cluster);
+    ++begun_;
     if (observer_ != nullptr && first_begun_.size() < kMostNamed) first_begun_.push_back(index);
   }
 }
 
-// How many blocks may be resident.
-std::size_t Grid::most_resident() const {
-  return launch_.most_resident == 0 ? kFewResident : launch_.most_resident;
-}
-
-void Grid::run_all() {
-  std::size_t next = 0;  // of the resident blocks, the one that goes on next
-  bool may_begin = true;
-  std::size_t room = std::min(kFewResident, most_resident());
-  std::size_t without_end = 0;  // turns since a block has ended
-  while (waiting_.left() != 0 || !resident_.empty()) {
-    std::size_t turn = resident_.size();
-    if (without_end > 2 * room) room = std::min(2 * room, most_resident());
-    if (waiting_.left() != 0 && resident_.size() < room && (may_begin || resident_.empty())) {
-      begin_cluster(waiting_.next());
-    } else {
-      turn = next < resident_.size() ? next : 0;
-      next = turn + 1;
-    }
-    running_ = resident_[turn].get();
-    const bool ended = running_->run();
-    report_progress();
-    without_end = ended ? 0 : without_end + 1;
-    if (ended) {
-      running_->end();
-      idle_.push_back(std::move(resident_[turn]));
-      resident_.erase(resident_.begin() + static_cast<std::ptrdiff_t>(turn));
-      if (turn < next) --next;
-    } else {
-      waiting_.go_on_by_index();
-    }
-    // Those that have stopped go on in turns with new ones.
-    may_begin = resident_.empty() || !may_begin;
-  }
-}
-
-void Grid::report_progress() {
+Outcome Grid::run_all() {
   constexpr std::uint64_t kNowAndThen = 1'000'000;
-  if (instructions_ - reported_ < kNowAndThen) return;
-  reported_ = instructions_;
-  listener_.go_on(instructions_, instructions_ / waiting_.begun() * waiting_.left());
+  while (run_next()) {
+    if (instructions_ - reported_ < kNowAndThen) continue;
+    reported_ = instructions_;
+    const std::uint64_t remaining = instructions_ / waiting_.begun() * waiting_.left();
+    listener_.go_on(instructions_, remaining);
+    const unsigned threads = may_spread() ? listener_.threads(remaining) : 1;
+    if (threads > 1) return run_spread(threads);
+  }
+  return {};
+}
+
+// Lets one block run. False if all have ended.
+bool Grid::run_next() {
+  std::size_t turn = resident_.size();
+  if (without_end_ > 2 * room_) room_ = std::min(2 * room_, most_resident_);
+  const bool begins = resident_.size() < room_ && (may_begin_ || resident_.empty()) && begin_next();
+  if (!begins) {
+    if (resident_.empty()) return false;
+    turn = next_ < resident_.size() ? next_ : 0;
+    next_ = turn + 1;
+  }
+  running_ = resident_[turn].get();
+  const bool ended = running_->run();
+  without_end_ = ended ? 0 : without_end_ + 1;
+  if (ended) {
+    running_->end();
+    idle_.push_back(std::move(resident_[turn]));
+    resident_.erase(resident_.begin() + static_cast<std::ptrdiff_t>(turn));
+    if (turn < next_) --next_;
+  } else if (spread_ == nullptr) {
+    waiting_.go_on_by_index();
+  }
+  // Those that have stopped go on in turns with new ones.
+  may_begin_ = resident_.empty() || !may_begin_;
+  return true;
 }
 
 std::uint64_t Grid::turn_within_limit(std::uint64_t most) const {
   const std::uint64_t limit = launch_.instruction_limit;
   if (instructions_ >= limit) {
     std::string message = "the limit of " + std::to_string(limit) + " instructions is reached";
-    if (waiting_.left() != 0 && resident_.size() >= most_resident() && begun_ == resident_.size())
+    if (waiting_.left() != 0 && resident_.size() >= most_resident_ && begun_ == resident_.size())
       message += "; " + std::to_string(waiting_.left() * (begun_ / waiting_.begun())) +
                  " blocks have not begun, because the device holds " + std::to_string(resident_.size()) +
                  " of them at once, and none of those has ended";
@@ -178,17 +184,21 @@ void Grid::release(std::uint64_t address, const std::string& text) {
   std::ranges::fill(context_.all_windows, CompiledWindow{});
 }
 
-void Grid::describe(Outcome& outcome) const {
-  if (running_ == nullptr) return;
+Outcome Grid::outcome_of(const KernelFault& fault) const {
+  Outcome outcome;
+  outcome.fault = fault.fault;
+  outcome.message = fault.message;
+  if (running_ == nullptr) return outcome;
   outcome.block_index = running_->index();
   const Thread* const thread = running_->running();
-  if (thread == nullptr) return;
+  if (thread == nullptr) return outcome;
   outcome.thread_index = thread->index;
-  if (thread->next == nullptr) return;
+  if (thread->next == nullptr) return outcome;
   // The limit is noticed before a thread goes on, all other faults while an instruction is executed.
   const Instruction& instruction = outcome.fault == Fault::timeout ? *thread->next : thread->current();
   outcome.location = instruction.location != 0 ? program_.locations[instruction.location]
                                                : "line " + std::to_string(instruction.line) + " of the PTX";
+  return outcome;
 }
 
 }  // namespace opgate::simulator

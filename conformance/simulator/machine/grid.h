@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <string>
 #include <vector>
@@ -11,12 +12,14 @@
 #include "simulator/machine/block_order.h"
 #include "simulator/machine/compiled_thread.h"
 #include "simulator/machine/launch.h"
+#include "simulator/machine/spread_blocks.h"
 #include "simulator/ptx/program.h"
 
 namespace opgate::simulator {
 
 class LaunchObserver;
 class ProgressListener;
+struct KernelFault;
 
 class Grid {
  public:
@@ -28,6 +31,9 @@ class Grid {
   Grid& operator=(const Grid&) = delete;
 
   Outcome run();
+
+  /// Whether other threads run blocks of the launch at the same time.
+  bool is_spread() const { return spread_ != nullptr; }
 
   const Program& program() const { return program_; }
   const Launch& launch() const { return launch_; }
@@ -87,11 +93,15 @@ class Grid {
   unsigned char* ask(std::uint32_t site, std::uint64_t address, std::size_t bytes, Access access,
                      const std::string& text);
   std::uint64_t turn_within_limit(std::uint64_t most) const;
-  void begin_cluster(std::uint64_t linear);
-  void run_all();
-  void report_progress();
-  std::size_t most_resident() const;
-  void describe(Outcome& outcome) const;
+  bool begin_next();
+  void begin_cluster(std::uint64_t linear, std::uint32_t number);
+  Outcome run_all();
+  bool run_next();
+  bool may_spread() const;
+  Outcome run_spread(unsigned threads);
+  void share(SpreadBlocks& blocks, std::size_t room);
+  void leave_out_behind_fault();
+  Outcome outcome_of(const KernelFault& fault) const;
 
   const Program& program_;
   const Launch& launch_;
@@ -110,6 +120,13 @@ class Grid {
   std::vector<std::unique_ptr<Block>> resident_;  ///< have begun, and wait for other blocks or for time
   std::vector<std::unique_ptr<Block>> idle_;
   Block* running_ = nullptr;
+  std::size_t next_ = 0;  ///< of the resident blocks, the one that goes on next
+  bool may_begin_ = true;
+  std::size_t room_;             ///< how many may be resident for now
+  std::size_t most_resident_;    ///< and at all
+  std::size_t without_end_ = 0;  ///< turns since a block has ended
+  SpreadBlocks* spread_ = nullptr;     ///< in the place of `waiting_`
+  std::deque<NextBlock> taken_;        ///< from it
 };
 
 }  // namespace opgate::simulator

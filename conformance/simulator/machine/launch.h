@@ -61,6 +61,9 @@ class DeviceMemory {
   /// What an address that may be accessed lies in.
   virtual Allocated allocation_of(std::uint64_t address) = 0;
 
+  /// Whether several threads may call `translate` at once while no memory is allocated or freed.
+  virtual bool may_be_asked_at_once() const { return false; }
+
   /// Memory of the heap for `malloc` in a kernel; 0 if the heap has no more, or if there is none.
   virtual std::uint64_t allocate_in_kernel(std::size_t /*bytes*/) { return 0; }
 
@@ -118,6 +121,7 @@ struct Outcome {
   Extent block_index;              ///< of the thread at fault
   Extent thread_index;
   bool compiled = false;  ///< whether compiled code has executed a part of it
+  unsigned threads = 1;   ///< of the host, over which its blocks were spread
   std::string location;   ///< "file:line" where the PTX has `.loc`, else "line N of the PTX"
   /// Of a launch that is watched, its first 1024 blocks, in the order in which they began.
   std::vector<Extent> begun;

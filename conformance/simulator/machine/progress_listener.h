@@ -1,4 +1,4 @@
-// What a launch reports while it runs.
+// What a launch reports and asks while it runs.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +13,10 @@ class ProgressListener {
   /// run in compiled code from then on. `executed` and `remaining` count instructions; `remaining` is an
   /// estimate.
   virtual void go_on(std::uint64_t executed, std::uint64_t remaining) = 0;
+
+  /// Is asked behind that: how many threads may run blocks of the launch from now on, if the launch itself
+  /// allows more than one; 1 or more.
+  virtual unsigned threads(std::uint64_t remaining) = 0;
 };
 
 }  // namespace opgate::simulator

@@ -20,6 +20,13 @@ enum class AtomicOperation : std::uint8_t {
   maximum
 };
 
+/// Whether threads that do it to a place of integers leave the same there in whatever order they come.
+constexpr bool commutes(AtomicOperation operation) {
+  return operation == AtomicOperation::conjunction || operation == AtomicOperation::disjunction ||
+         operation == AtomicOperation::exclusive || operation == AtomicOperation::add ||
+         operation == AtomicOperation::minimum || operation == AtomicOperation::maximum;
+}
+
 /// `add` in global memory: atomic instructions, other than reductions in bulk, flush subnormal numbers of
 /// single precision, and both pass NaN of double precision on as it is.
 struct GlobalFloat {

@@ -104,7 +104,8 @@ void run(Simulator& simulator, Kernel& kernel, Launch launch, int device) {
       simulator.stream_watch->accesses(readable_name(kernel.name), launch.observer->accessed().take());
   }
   report_progress("ran " + readable_name(kernel.name) + ": " + std::to_string(outcome.instructions) +
-                  " instructions");
+                  " instructions" +
+                  (outcome.threads == 1 ? "" : " on " + std::to_string(outcome.threads) + " threads"));
   if (outcome.fault == Fault::none) return;
   const FaultPlace place{readable_name(kernel.name), outcome.location};
   if (outcome.fault == Fault::unsupported)

@@ -1,14 +1,12 @@
 #include "simulator/runtime/unawaited_work.h"
 
-#include <pthread.h>
-#include <signal.h>
-
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
 #include <new>
 #include <thread>
 
+#include "simulator/machine/background_thread.h"
 #include "simulator/runtime/host_activity.h"
 #include "simulator/runtime/lock.h"
 #include "simulator/runtime/report.h"
@@ -102,16 +100,8 @@ void watch_and_run() {
   }
 }
 
-// Signals of the program are for its own threads, but for those that an instruction causes.
 void begin_thread(Runner& state) {
-  sigset_t blocked;
-  sigset_t before;
-  sigfillset(&blocked);
-  for (const int caused : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS})
-    sigdelset(&blocked, caused);
-  pthread_sigmask(SIG_SETMASK, &blocked, &before);
-  std::thread thread(&watch_and_run);
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  std::thread thread = begin_background_thread(&watch_and_run);
   state.thread = thread.get_id();
   thread.detach();
 }

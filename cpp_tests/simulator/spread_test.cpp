@@ -1,0 +1,249 @@
+// Large launches of compiled code, whose blocks several threads run.
+#include <fenv.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "both_ways.h"
+#include "simulator/compiled/one_thread.h"
+#include "simulator/instructions/catalogue.h"
+#include "simulator/ptx/declarations.h"
+#include "simulator/ptx/program_builder.h"
+
+namespace opgate::simulator::tests {
+namespace spread_test {
+
+constexpr unsigned kBlocks = 300;
+constexpr unsigned kThreads = 64;
+
+/// A loop that takes long enough for a launch of kBlocks blocks to be spread. %r2 is the index of the block,
+/// and %r3 depends on it and on the thread.
+const std::string kLong =
+    "mov.u32 %r2, %ctaid.x; mad.lo.u32 %r3, %r2, 64, %r1; mov.u32 %r4, 300;\n"
+    "again: mad.lo.u32 %r3, %r3, 1664525, 1013904223; sub.u32 %r4, %r4, 1; setp.ne.u32 %p1, %r4, 0;\n"
+    "@%p1 bra again;\n";
+
+/// Stores %r3 in the place of the thread.
+const std::string kStore =
+    "mad.lo.u32 %r5, %r2, 64, %r1; mul.wide.u32 %rd2, %r5, 4; add.u64 %rd2, %rd2, %rd1;\n"
+    "st.global.u32 [%rd2+64], %r3;\n";
+
+/// The first 64 bytes hold what all blocks share.
+struct Given {
+  unsigned threads = 1;
+  std::uint64_t seed = 1;
+  unsigned blocks = kBlocks;
+  std::size_t values = 16 + std::size_t{kBlocks} * kThreads;
+};
+
+Ran run_spread(const std::string& body, const Given& given) {
+  CompilationSettings settings = settings_of(CompilationSettings::When::always);
+  settings.threads = given.threads;
+  return run_with(settings, kernel_of(body), [&](FakeDevice& device, std::vector<std::uint64_t>& results) {
+    device.may_be_asked = true;
+    results.push_back(device.allocate(std::vector<std::uint32_t>(given.values)));
+    Launch launch = launch_of("k", {given.blocks}, {kThreads}, Arguments(results.front()));
+    launch.instruction_limit = 0;
+    launch.order_seed = given.seed;
+    return launch;
+  });
+}
+
+std::string why_of(const std::string& body) {
+  const std::string ptx = kernel_of(body, ".extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 a);");
+  const Declarations declarations = read_declarations(ptx);
+  return why_one_thread(*ProgramBuilder(declarations, instruction_set()).build(*declarations.function("k")));
+}
+
+struct Pair {
+  const char* kept;    ///< on one thread
+  const char* reason;  ///< contained in what is said about it
+  const char* twin;    ///< which may be spread
+};
+
+const Pair kPairs[] = {
+    {"atom.global.add.u32 %r2, [%rd1], 1; st.global.u32 [%rd1+4], %r2;", "whose result is used",
+     "atom.global.add.u32 %r2, [%rd1], 1;"},
+    {"atom.global.add.u32 %r2, [%rd1], 1; setp.eq.u32 %p1, %r2, 3; @%p1 st.global.u32 [%rd1+4], %r1;",
+     "whose result is used", "atom.shared.add.u32 %r2, [%r1], 1; st.global.u32 [%rd1+4], %r2;"},
+    {"red.global.add.f32 [%rd1], 0f3F800000;", "whose order with others matters",
+     "red.shared.add.f32 [%r1], 0f3F800000;"},
+    {"red.global.add.f64 [%rd1], 0d3FF0000000000000;", "whose order with others matters",
+     "red.global.add.u64 [%rd1], 7;"},
+    {"red.global.inc.u32 [%rd1], %r1;", "whose order with others matters", "red.global.max.s32 [%rd1], %r1;"},
+    {"atom.global.exch.b32 %r2, [%rd1], %r1;", "whose order with others matters",
+     "red.global.or.b32 [%rd1], %r1;"},
+    {"atom.global.cas.b32 %r2, [%rd1], 0, %r1;", "whose order with others matters",
+     "atom.shared.cas.b32 %r2, [%r1], 0, %r1;"},
+    {"red.release.gpu.global.add.u32 [%rd1], 1;", "may wait for each other",
+     "red.relaxed.gpu.global.add.u32 [%rd1], 1;"},
+    {"ld.volatile.global.u32 %r2, [%rd1];", "may wait for each other", "ld.volatile.shared.u32 %r2, [%r1];"},
+    {"ld.acquire.gpu.u32 %r2, [%rd1];", "may wait for each other", "ld.acquire.cta.u32 %r2, [%rd1];"},
+    {"st.relaxed.gpu.global.u32 [%rd1], 1;", "may wait for each other", "st.weak.global.u32 [%rd1], 1;"},
+    {"ld.global.cv.u32 %r2, [%rd1];", "may wait for each other", "ld.global.cg.u32 %r2, [%rd1];"},
+    {"membar.gl;", "may wait for each other", "membar.cta;"},
+    {"fence.acq_rel.gpu;", "may wait for each other", "fence.proxy.async;"},
+    {"nanosleep.u32 20;", "may wait for each other", "bar.sync 0;"},
+    {"mov.u32 %r2, %clock;", "the clock", "mov.u32 %r2, %laneid;"},
+    {"{ .param .b64 f; .param .b64 a; .param .b32 r; st.param.b64 [f], %rd1; st.param.b64 [a], %rd1;\n"
+     "call.uni (r), vprintf, (f, a); }",
+     "a call of the host", "{ .param .b64 f; st.param.b64 [f], %rd1; }"},
+};
+
+TEST(SpreadLaunches, EachReasonKeepsAKernelOnOneThread) {
+  for (const Pair& pair : kPairs) {
+    EXPECT_NE(why_of(pair.kept).find(pair.reason), std::string::npos) << pair.kept << ": " << why_of(pair.kept);
+    EXPECT_EQ(why_of(pair.twin), "") << pair.twin;
+  }
+}
+
+TEST(SpreadLaunches, LeaveTheSameAsOneThreadForEachOrderOfBlocks) {
+  const std::string body =
+      kLong + kStore +
+      "red.global.add.u32 [%rd1], %r3; red.global.min.s32 [%rd1+4], %r3; red.global.max.u32 [%rd1+8], %r3;\n"
+      "atom.global.xor.b32 %r6, [%rd1+12], %r3; red.global.add.u64 [%rd1+16], %rd2;\n"
+      "red.global.max.s64 [%rd1+24], %rd2;\n";
+  for (std::uint64_t seed = 0; seed < 25; ++seed) {
+    const Ran one = run_spread(body, {.threads = 1, .seed = seed});
+    const Ran many = run_spread(body, {.threads = 4, .seed = seed});
+    EXPECT_EQ(one.outcome.threads, 1u);
+    EXPECT_EQ(many.outcome.threads, 4u);
+    expect_same(one, many);
+  }
+}
+
+// An increment that is not one access would be lost now and then.
+TEST(SpreadLaunches, CountEachThread) {
+  const std::string body = kLong + "mov.u32 %r5, 40;\nmore: red.global.add.u32 [%rd1], 1;\n"
+                                   "red.global.max.u32 [%rd1+4], %r5; sub.u32 %r5, %r5, 1;\n"
+                                   "setp.ne.u32 %p2, %r5, 0; @%p2 bra more;\n";
+  for (int i = 0; i < 10; ++i) {
+    const Ran ran = run_spread(body, {.threads = 4});
+    ASSERT_EQ(ran.outcome.threads, 4u);
+    std::uint32_t count = 0;
+    std::memcpy(&count, ran.memory.front().data(), sizeof(count));
+    EXPECT_EQ(count, kBlocks * kThreads * 40);
+  }
+}
+
+// What was started on one thread has no twin on several.
+TEST(SpreadLaunches, OnlyLargeOnesOfKernelsThatAllowItAreSpread) {
+  EXPECT_EQ(run_spread(kLong + kStore, {.threads = 4}).outcome.threads, 4u);
+  EXPECT_EQ(run_spread(kLong + kStore, {.threads = 4, .blocks = 20}).outcome.threads, 1u);
+  EXPECT_EQ(run_spread(kLong + kStore + "membar.gl;\n", {.threads = 4}).outcome.threads, 1u);
+}
+
+TEST(SpreadLaunches, WhatALaunchAsksForKeepsItOnOneThread) {
+  const auto threads_of = [](void (*change)(Launch& launch, FakeDevice& device)) {
+    CompilationSettings settings = settings_of(CompilationSettings::When::always);
+    settings.threads = 4;
+    const auto prepare = [&](FakeDevice& device, std::vector<std::uint64_t>& results) {
+      device.may_be_asked = true;
+      results.push_back(device.allocate(std::vector<std::uint32_t>(16 + kBlocks * kThreads)));
+      Launch launch = launch_of("k", {kBlocks}, {kThreads}, Arguments(results.front()));
+      launch.instruction_limit = 0;
+      change(launch, device);
+      return launch;
+    };
+    return run_with(settings, kernel_of(kLong + kStore), prepare).outcome.threads;
+  };
+  EXPECT_EQ(threads_of([](Launch&, FakeDevice&) {}), 4u);
+  EXPECT_EQ(threads_of([](Launch& launch, FakeDevice&) { launch.instruction_limit = 1'000'000'000; }), 1u);
+  EXPECT_EQ(threads_of([](Launch& launch, FakeDevice&) { launch.grid_workspace = 8; }), 1u);
+  EXPECT_EQ(threads_of([](Launch& launch, FakeDevice&) { launch.has_clusters = true; }), 1u);
+  EXPECT_EQ(threads_of([](Launch& launch, FakeDevice&) { launch.cluster = {2}; }), 1u);
+  EXPECT_EQ(threads_of([](Launch& launch, FakeDevice&) {
+              static std::string printed;
+              launch.printed = &printed;
+            }),
+            1u);
+  EXPECT_EQ(threads_of([](Launch&, FakeDevice& device) { device.may_be_asked = false; }), 1u);
+}
+
+// Blocks that are so long that they let others run stay with the thread that has begun them.
+TEST(SpreadLaunches, OfLongBlocksLeaveTheSame) {
+  const std::string body =
+      "mov.u32 %r2, %ctaid.x; mad.lo.u32 %r3, %r2, 64, %r1; mov.u32 %r4, 40000;\n"
+      "again: mad.lo.u32 %r3, %r3, 1664525, 1013904223; sub.u32 %r4, %r4, 1; setp.ne.u32 %p1, %r4, 0;\n"
+      "@%p1 bra again;\n" +
+      kStore;
+  for (const unsigned blocks : {2u, 3u, 7u}) {
+    const Ran one = run_spread(body, {.threads = 1, .blocks = blocks});
+    const Ran many = run_spread(body, {.threads = 4, .blocks = blocks});
+    EXPECT_EQ(many.outcome.threads, std::min(blocks, 4u));
+    expect_same(one, many);
+  }
+}
+
+// Blocks 150 and 210 load from a wrong address, and the others go on for longer than these.
+TEST(SpreadLaunches, FaultOfTheBlockThatBeganFirstIsReported) {
+  const std::string body =
+      "mov.u32 %r2, %ctaid.x; mad.lo.u32 %r3, %r2, 64, %r1;\n"
+      "setp.eq.u32 %p2, %r2, 150; setp.eq.u32 %p3, %r2, 210; or.pred %p2, %p2, %p3; setp.eq.u32 %p3, %r1, 37;\n"
+      "and.pred %p2, %p2, %p3; mov.u64 %rd3, 16; @%p2 ld.global.u32 %r7, [%rd3];\n" +
+      kLong + kStore;
+  for (std::uint64_t seed = 0; seed < 25; ++seed) {
+    const Ran one = run_spread(body, {.threads = 1, .seed = seed});
+    const Ran many = run_spread(body, {.threads = 4, .seed = seed});
+    ASSERT_EQ(static_cast<int>(one.outcome.fault), static_cast<int>(Fault::illegal_address));
+    EXPECT_EQ(many.outcome.threads, 4u);
+    EXPECT_EQ(one.outcome.message, many.outcome.message);
+    EXPECT_EQ(one.outcome.location, many.outcome.location);
+    EXPECT_EQ(one.outcome.block_index.x, many.outcome.block_index.x) << "seed " << seed;
+    EXPECT_EQ(one.outcome.thread_index.x, 37u);
+    EXPECT_EQ(many.outcome.thread_index.x, 37u);
+  }
+}
+
+// With the seed 0, block 250 waits for what block 299 would store, and block 299 has a fault. The wait is a race
+// that nothing shows: on one thread, the fault ends the launch.
+TEST(SpreadLaunches, AFaultEndsBlocksThatWaitForIt) {
+  const std::string body =
+      kLong +
+      "setp.eq.u32 %p2, %r2, 299; mov.u64 %rd3, 16; @%p2 ld.global.u32 %r7, [%rd3];\n"
+      "setp.ne.u32 %p2, %r2, 250; @%p2 bra done; setp.ne.u32 %p2, %r1, 0; @%p2 bra done;\n"
+      "wait: ld.global.u32 %r8, [%rd1]; setp.eq.u32 %p2, %r8, 0; @%p2 bra wait;\n"
+      "done:\n";
+  const Ran ran = run_spread(body, {.threads = 4, .seed = 0});
+  EXPECT_EQ(ran.outcome.threads, 4u);
+  EXPECT_EQ(static_cast<int>(ran.outcome.fault), static_cast<int>(Fault::illegal_address));
+  EXPECT_EQ(ran.outcome.block_index.x, 299u);
+}
+
+// The thread that launches may round in another direction; kernels do not, and neither do the threads that
+// help, which have begun in that state.
+TEST(SpreadLaunches, RoundAsOneThreadDoes) {
+  const std::string body = kLong +
+                           "cvt.rn.f32.u32 %f1, %r3; mov.f32 %f2, 0f40400000; div.rn.f32 %f3, %f1, %f2;\n"
+                           "mov.b32 %r3, %f3;\n" +
+                           kStore;
+  const Ran one = run_spread(body, {.threads = 1});
+  fesetround(FE_UPWARD);
+  const Ran many = run_spread(body, {.threads = 8});
+  const int kept = fegetround();
+  fesetround(FE_TONEAREST);
+  EXPECT_EQ(kept, FE_UPWARD);
+  EXPECT_EQ(many.outcome.threads, 8u);
+  expect_same(one, many);
+}
+
+// The threads that help do not exist in a child process.
+TEST(SpreadLaunches, RunInAChildProcess) {
+  const Ran before = run_spread(kLong + kStore, {.threads = 4});
+  ASSERT_EQ(before.outcome.threads, 4u);
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    alarm(60);  // one that waits for a thread which is not there must end
+    const Ran ran = run_spread(kLong + kStore, {.threads = 4});
+    _exit(ran.memory == before.memory && ran.outcome.threads == 4 ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+}
+
+}  // namespace spread_test
+}  // namespace opgate::simulator::tests
