@@ -116,9 +116,10 @@ TEST(SpreadLaunches, LeaveTheSameAsOneThreadForEachOrderOfBlocks) {
 
 // An increment that is not one access would be lost now and then.
 TEST(SpreadLaunches, CountEachThread) {
-  const std::string body = kLong + "mov.u32 %r5, 40;\nmore: red.global.add.u32 [%rd1], 1;\n"
-                                   "red.global.max.u32 [%rd1+4], %r5; sub.u32 %r5, %r5, 1;\n"
-                                   "setp.ne.u32 %p2, %r5, 0; @%p2 bra more;\n";
+  std::string body = "mov.u32 %r5, 40;\nmore: red.global.add.u32 [%rd1], 1;\n"
+                     "red.global.max.u32 [%rd1+4], %r5; sub.u32 %r5, %r5, 1;\n";
+  for (int i = 0; i < 200; ++i) body += "add.u32 %r6, %r6, %r5;\n";
+  body += "setp.ne.u32 %p2, %r5, 0; @%p2 bra more;\n";
   for (int i = 0; i < 10; ++i) {
     const Ran ran = run_spread(body, {.threads = 4});
     ASSERT_EQ(ran.outcome.threads, 4u);
@@ -133,6 +134,22 @@ TEST(SpreadLaunches, OnlyLargeOnesOfKernelsThatAllowItAreSpread) {
   EXPECT_EQ(run_spread(kLong + kStore, {.threads = 4}).outcome.threads, 4u);
   EXPECT_EQ(run_spread(kLong + kStore, {.threads = 4, .blocks = 20}).outcome.threads, 1u);
   EXPECT_EQ(run_spread(kLong + kStore + "membar.gl;\n", {.threads = 4}).outcome.threads, 1u);
+}
+
+// Threads that all change the same place only wait for each other.
+TEST(SpreadLaunches, KernelsThatDoLittleBesidesReductionsAreNotSpread) {
+  const std::string red = "red.global.add.u32 [%rd1], 1;\n";
+  const auto threads_with = [](const std::string& body) {
+    return run_spread(body, {.threads = 4}).outcome.threads;
+  };
+  EXPECT_EQ(threads_with(kLong + red), 4u);
+  std::string many;
+  for (int i = 0; i < 20; ++i) many += red;
+  EXPECT_EQ(threads_with(kLong + many), 1u);
+  const std::string loop = "mov.u32 %r5, 99; more: sub.u32 %r5, %r5, 1;\n";
+  const std::string repeat = "setp.ne.u32 %p2, %r5, 0; @%p2 bra more;\n";
+  EXPECT_EQ(threads_with(kLong + loop + red + repeat), 1u);
+  EXPECT_EQ(threads_with(kLong + loop + repeat + red), 4u);
 }
 
 TEST(SpreadLaunches, WhatALaunchAsksForKeepsItOnOneThread) {

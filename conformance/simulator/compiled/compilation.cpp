@@ -11,7 +11,6 @@
 #include <thread>
 #include <utility>
 
-#include "simulator/compiled/one_thread.h"
 #include "simulator/compiled/translator.h"
 #include "simulator/environment/setting.h"
 
@@ -27,6 +26,8 @@ constexpr std::uint64_t kCostOfInstruction = 150'000;
 // A thread that helps takes longer to wake up than fewer instructions take.
 constexpr std::uint64_t kWorthAThread = 1'000'000;
 constexpr unsigned kMostThreads = 256;
+// A reduction to memory that two threads use takes as long as so many instructions.
+constexpr std::uint64_t kCostOfReduction = 100;
 
 unsigned threads_from_environment() {
   const std::string text = value_of(Setting::threads);
@@ -78,6 +79,7 @@ std::uint64_t KernelCompilation::cost_of_compiling() const {
 
 void KernelCompilation::begin(const Launch& launch, const CompilationSettings& settings) {
   settings_ = settings;
+  threads_of_launch_ = compilation::threads_of(launch);
   if (settings_.when == CompilationSettings::When::never) {
     for (const auto& function : program_.functions) function->compiled = nullptr;
     return;
@@ -97,13 +99,18 @@ void KernelCompilation::go_on(std::uint64_t executed, std::uint64_t remaining) {
   if (settings_.when == CompilationSettings::When::automatic) consider(spent_ + executed, remaining);
 }
 
-unsigned KernelCompilation::threads(std::uint64_t remaining) {
+unsigned KernelCompilation::threads(std::uint64_t executed, std::uint64_t remaining) {
   if (!is_used()) return 1;
   const std::uint64_t most = settings_.threads != 0 ? settings_.threads : compilation::processors();
   const std::uint64_t worth = std::min(most, 1 + remaining / compilation::kWorthAThread);
   if (worth == 1) return 1;
-  if (!may_spread_) may_spread_ = why_one_thread(program_).empty();
-  return *may_spread_ ? static_cast<unsigned>(worth) : 1;
+  if (!may_spread_) {
+    may_spread_ = why_one_thread(program_).empty();
+    if (*may_spread_) reductions_ = reductions_of(program_);
+  }
+  const std::uint64_t of_a_thread = (executed + remaining) / threads_of_launch_;
+  const bool is_worth_it = reductions_.instructions_for_each(of_a_thread) >= compilation::kCostOfReduction;
+  return *may_spread_ && is_worth_it ? static_cast<unsigned>(worth) : 1;
 }
 
 void KernelCompilation::end(const Launch& launch, Outcome& outcome) {

@@ -7,6 +7,7 @@
 
 #include "simulator/compiled/compilation_settings.h"
 #include "simulator/compiled/object_cache.h"
+#include "simulator/compiled/one_thread.h"
 #include "simulator/machine/compiled_code.h"
 #include "simulator/machine/launch.h"
 #include "simulator/machine/progress_listener.h"
@@ -24,7 +25,7 @@ class KernelCompilation final : public ProgressListener {
 
   void go_on(std::uint64_t executed, std::uint64_t remaining) override;
 
-  unsigned threads(std::uint64_t remaining) override;
+  unsigned threads(std::uint64_t executed, std::uint64_t remaining) override;
 
   void end(const Launch& launch, Outcome& outcome);
 
@@ -44,7 +45,9 @@ class KernelCompilation final : public ProgressListener {
   bool was_tried_ = false;
   LoadedObject object_;
   std::vector<CompiledFunction> functions_;
+  std::uint64_t threads_of_launch_ = 0;
   std::optional<bool> may_spread_;  ///< without a value: nobody has asked yet
+  Reductions reductions_;           ///< if it may be spread
 };
 
 }  // namespace opgate::simulator

@@ -42,6 +42,30 @@ bool is_in_scope_of_block(const Modifiers& modifiers) {
 // A fence between two ways to the same memory orders nothing between blocks.
 bool is_of_proxy(const Modifiers& modifiers) { return modifiers.has("proxy"); }
 
+bool is_reduction(const Function& function, std::size_t index) {
+  const Opcode* const opcode = function.forms[index].opcode;
+  return opcode != nullptr && (opcode->effect == Effect::atomic || opcode->effect == Effect::reduction) &&
+         !is_of_block(Modifiers(*function.code[index].text));
+}
+
+struct Loop {
+  std::size_t begin = 0;
+  std::size_t end = 0;
+};
+
+// The shortest piece of the function that is repeated and has the instruction in it.
+std::optional<Loop> innermost_loop(const Function& function, std::size_t index) {
+  std::optional<Loop> innermost;
+  for (std::size_t i = index; i < function.code.size(); ++i) {
+    for (const std::int64_t target : roles_of(function, i).targets) {
+      const auto begin = static_cast<std::size_t>(target);
+      if (begin > index || (innermost && i + 1 - begin >= innermost->end - innermost->begin)) continue;
+      innermost = Loop{begin, i + 1};
+    }
+  }
+  return innermost;
+}
+
 class OfFunction {
  public:
   explicit OfFunction(const Function& function) : function_(function), is_read_(function.initial.size()) {
@@ -113,6 +137,31 @@ class OfFunction {
 };
 
 }  // namespace one_thread
+
+std::uint64_t Reductions::instructions_for_each(std::uint64_t of_a_thread) const {
+  const std::uint64_t outside = outside_loops == 0 ? UINT64_MAX : of_a_thread / outside_loops;
+  return least_in_loop == 0 ? outside : std::min<std::uint64_t>(outside, least_in_loop);
+}
+
+Reductions reductions_of(const Program& program) {
+  using namespace one_thread;
+  Reductions all;
+  for (const auto& function : program.functions) {
+    for (std::size_t i = 0; i < function->code.size(); ++i) {
+      if (!is_reduction(*function, i)) continue;
+      const std::optional<Loop> loop = innermost_loop(*function, i);
+      if (!loop) {
+        ++all.outside_loops;
+        continue;
+      }
+      std::size_t others = 0;
+      for (std::size_t at = loop->begin; at < loop->end; ++at) others += is_reduction(*function, at) ? 1 : 0;
+      const std::size_t for_each = (loop->end - loop->begin) / others;
+      all.least_in_loop = all.least_in_loop == 0 ? for_each : std::min(all.least_in_loop, for_each);
+    }
+  }
+  return all;
+}
 
 std::string why_one_thread(const Program& program) {
   for (const auto& function : program.functions) {

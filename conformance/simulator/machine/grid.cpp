@@ -111,7 +111,7 @@ Outcome Grid::run_all() {
     reported_ = instructions_;
     const std::uint64_t remaining = instructions_ / waiting_.begun() * waiting_.left();
     listener_.go_on(instructions_, remaining);
-    const unsigned threads = may_spread() ? listener_.threads(remaining) : 1;
+    const unsigned threads = may_spread() ? listener_.threads(instructions_, remaining) : 1;
     if (threads > 1) return run_spread(threads);
   }
   return {};

@@ -16,7 +16,7 @@ class ProgressListener {
 
   /// Is asked behind that: how many threads may run blocks of the launch from now on, if the launch itself
   /// allows more than one; 1 or more.
-  virtual unsigned threads(std::uint64_t remaining) = 0;
+  virtual unsigned threads(std::uint64_t executed, std::uint64_t remaining) = 0;
 };
 
 }  // namespace opgate::simulator
