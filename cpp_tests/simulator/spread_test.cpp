@@ -11,6 +11,7 @@
 #include "simulator/instructions/catalogue.h"
 #include "simulator/ptx/declarations.h"
 #include "simulator/ptx/program_builder.h"
+#include "simulator/reports/schedule.h"
 
 namespace opgate::simulator::tests {
 namespace spread_test {
@@ -52,7 +53,8 @@ Ran run_spread(const std::string& body, const Given& given) {
 }
 
 std::string why_of(const std::string& body) {
-  const std::string ptx = kernel_of(body, ".extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 a);");
+  const std::string ptx =
+      kernel_of(body, ".extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 a);");
   const Declarations declarations = read_declarations(ptx);
   return why_one_thread(*ProgramBuilder(declarations, instruction_set()).build(*declarations.function("k")));
 }
@@ -86,6 +88,10 @@ const Pair kPairs[] = {
     {"membar.gl;", "may wait for each other", "membar.cta;"},
     {"fence.acq_rel.gpu;", "may wait for each other", "fence.proxy.async;"},
     {"nanosleep.u32 20;", "may wait for each other", "bar.sync 0;"},
+    {"cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%rd1], [%r1], 16;",
+     "whose order with others may matter", "cp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r1], 16;"},
+    {"tensormap.replace.tile.global_address.global.b1024.b64 [%rd1], %rd1;", "changes what other blocks read",
+     "prefetch.global.L2 [%rd1];"},
     {"mov.u32 %r2, %clock;", "the clock", "mov.u32 %r2, %laneid;"},
     {"{ .param .b64 f; .param .b64 a; .param .b32 r; st.param.b64 [f], %rd1; st.param.b64 [a], %rd1;\n"
      "call.uni (r), vprintf, (f, a); }",
@@ -94,7 +100,8 @@ const Pair kPairs[] = {
 
 TEST(SpreadLaunches, EachReasonKeepsAKernelOnOneThread) {
   for (const Pair& pair : kPairs) {
-    EXPECT_NE(why_of(pair.kept).find(pair.reason), std::string::npos) << pair.kept << ": " << why_of(pair.kept);
+    EXPECT_NE(why_of(pair.kept).find(pair.reason), std::string::npos)
+        << pair.kept << ": " << why_of(pair.kept);
     EXPECT_EQ(why_of(pair.twin), "") << pair.twin;
   }
 }
@@ -116,8 +123,9 @@ TEST(SpreadLaunches, LeaveTheSameAsOneThreadForEachOrderOfBlocks) {
 
 // An increment that is not one access would be lost now and then.
 TEST(SpreadLaunches, CountEachThread) {
-  std::string body = "mov.u32 %r5, 40;\nmore: red.global.add.u32 [%rd1], 1;\n"
-                     "red.global.max.u32 [%rd1+4], %r5; sub.u32 %r5, %r5, 1;\n";
+  std::string body =
+      "mov.u32 %r5, 40;\nmore: red.global.add.u32 [%rd1], 1;\n"
+      "red.global.max.u32 [%rd1+4], %r5; sub.u32 %r5, %r5, 1;\n";
   for (int i = 0; i < 200; ++i) body += "add.u32 %r6, %r6, %r5;\n";
   body += "setp.ne.u32 %p2, %r5, 0; @%p2 bra more;\n";
   for (int i = 0; i < 10; ++i) {
@@ -153,7 +161,7 @@ TEST(SpreadLaunches, KernelsThatDoLittleBesidesReductionsAreNotSpread) {
 }
 
 TEST(SpreadLaunches, WhatALaunchAsksForKeepsItOnOneThread) {
-  const auto threads_of = [](void (*change)(Launch& launch, FakeDevice& device)) {
+  const auto threads_of = [](void (*change)(Launch & launch, FakeDevice & device)) {
     CompilationSettings settings = settings_of(CompilationSettings::When::always);
     settings.threads = 4;
     const auto prepare = [&](FakeDevice& device, std::vector<std::uint64_t>& results) {
@@ -169,6 +177,10 @@ TEST(SpreadLaunches, WhatALaunchAsksForKeepsItOnOneThread) {
   EXPECT_EQ(threads_of([](Launch&, FakeDevice&) {}), 4u);
   EXPECT_EQ(threads_of([](Launch& launch, FakeDevice&) { launch.instruction_limit = 1'000'000'000; }), 1u);
   EXPECT_EQ(threads_of([](Launch& launch, FakeDevice&) { launch.grid_workspace = 8; }), 1u);
+  EXPECT_EQ(threads_of([](Launch& launch, FakeDevice&) {
+              launch.schedule = std::make_shared<const LaunchSchedule>();
+            }),
+            1u);
   EXPECT_EQ(threads_of([](Launch& launch, FakeDevice&) { launch.has_clusters = true; }), 1u);
   EXPECT_EQ(threads_of([](Launch& launch, FakeDevice&) { launch.cluster = {2}; }), 1u);
   EXPECT_EQ(threads_of([](Launch& launch, FakeDevice&) {
@@ -194,11 +206,31 @@ TEST(SpreadLaunches, OfLongBlocksLeaveTheSame) {
   }
 }
 
+// The interpreter executes products, and remembers how each kind of them is laid out. The thread sanitizer
+// reports what threads would change there at once.
+TEST(SpreadLaunches, OfProductsLeaveTheSame) {
+  const std::string body =
+      "mov.u32 %r2, %ctaid.x; mad.lo.u32 %r3, %r2, 64, %r1; and.b32 %r3, %r3, 0x3fff3fff; mov.u32 %r4, 9;\n"
+      "again: mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f1, %f2, %f3, %f4}, {%r3, %r4, %r3, %r4}, "
+      "{%r3, %r3}, {%f1, %f2, %f3, %f4};\n"
+      "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%f1, %f2, %f3, %f4}, {%r3, %r4, %r3, %r4}, "
+      "{%r3, %r3}, {%f1, %f2, %f3, %f4};\n";
+  std::string more;
+  for (int i = 0; i < 20; ++i) more += "mad.lo.u32 %r6, %r6, %r6, %r3;\n";
+  const std::string end =
+      "sub.u32 %r4, %r4, 1; setp.ne.u32 %p1, %r4, 0; @%p1 bra again; mov.b32 %r3, %f1;\n" + kStore;
+  const Ran one = run_spread(body + more + end, {.threads = 1});
+  const Ran many = run_spread(body + more + end, {.threads = 4});
+  EXPECT_EQ(many.outcome.threads, 4u);
+  expect_same(one, many);
+}
+
 // Blocks 150 and 210 load from a wrong address, and the others go on for longer than these.
 TEST(SpreadLaunches, FaultOfTheBlockThatBeganFirstIsReported) {
   const std::string body =
       "mov.u32 %r2, %ctaid.x; mad.lo.u32 %r3, %r2, 64, %r1;\n"
-      "setp.eq.u32 %p2, %r2, 150; setp.eq.u32 %p3, %r2, 210; or.pred %p2, %p2, %p3; setp.eq.u32 %p3, %r1, 37;\n"
+      "setp.eq.u32 %p2, %r2, 150; setp.eq.u32 %p3, %r2, 210; or.pred %p2, %p2, %p3; setp.eq.u32 %p3, %r1, "
+      "37;\n"
       "and.pred %p2, %p2, %p3; mov.u64 %rd3, 16; @%p2 ld.global.u32 %r7, [%rd3];\n" +
       kLong + kStore;
   for (std::uint64_t seed = 0; seed < 25; ++seed) {
@@ -214,8 +246,27 @@ TEST(SpreadLaunches, FaultOfTheBlockThatBeganFirstIsReported) {
   }
 }
 
-// With the seed 0, block 250 waits for what block 299 would store, and block 299 has a fault. The wait is a race
-// that nothing shows: on one thread, the fault ends the launch.
+// From block 100 on, blocks with an odd index come to a fault at once, and the others later.
+TEST(SpreadLaunches, ALaterFaultOfAnEarlierBlockIsReported) {
+  const std::string body =
+      kLong +
+      "setp.lt.u32 %p2, %r2, 100; @%p2 bra fine; mov.u64 %rd3, 16; and.b32 %r5, %r2, 1; setp.ne.u32 %p3, "
+      "%r5, 0;\n"
+      "@%p3 bra fault; mov.u32 %r4, 9000;\n"
+      "more: mad.lo.u32 %r3, %r3, 1664525, 1013904223; sub.u32 %r4, %r4, 1; setp.ne.u32 %p1, %r4, 0;\n"
+      "@%p1 bra more;\n"
+      "fault: ld.global.u32 %r7, [%rd3];\nfine:\n" +
+      kStore;
+  for (int i = 0; i < 20; ++i) {
+    const Ran ran = run_spread(body, {.threads = 4, .seed = 0});
+    EXPECT_EQ(ran.outcome.threads, 4u);
+    EXPECT_EQ(ran.outcome.block_index.x, 100u);
+    EXPECT_EQ(ran.outcome.thread_index.x, 0u);
+  }
+}
+
+// With the seed 0, block 250 waits for what block 299 would store, and block 299 has a fault. The wait is a
+// race that nothing shows: on one thread, the fault ends the launch.
 TEST(SpreadLaunches, AFaultEndsBlocksThatWaitForIt) {
   const std::string body =
       kLong +
@@ -229,8 +280,7 @@ TEST(SpreadLaunches, AFaultEndsBlocksThatWaitForIt) {
   EXPECT_EQ(ran.outcome.block_index.x, 299u);
 }
 
-// The thread that launches may round in another direction; kernels do not, and neither do the threads that
-// help, which have begun in that state.
+// The thread that launches may round in another direction; kernels do not, on whichever thread they run.
 TEST(SpreadLaunches, RoundAsOneThreadDoes) {
   const std::string body = kLong +
                            "cvt.rn.f32.u32 %f1, %r3; mov.f32 %f2, 0f40400000; div.rn.f32 %f3, %f1, %f2;\n"

@@ -39,6 +39,8 @@ const std::vector<Wrong> kWrong = {
     {"OPGATE_SIM_ATEN_AT_ONCE", "x", "give a number from 0 to 1"},
     {"OPGATE_SIM_APPROXIMATE", "hgh", "give exact, low or high"},
     {"OPGATE_SIM_COMPILE", "sometimes", "give never, always or automatic"},
+    {"OPGATE_SIM_THREADS", "257", "give a number from 0 to 256"},
+    {"OPGATE_SIM_THREADS", "2x", "give a number from 0 to 256"},
     {"OPGATE_SIM_CC", "/no/such/compiler", "it is no C compiler: `--version` fails"},
     {"OPGATE_SIM_TOOLS", "init,memory",
      "`memory` is no tool: give some of init, race, sync and stream, with commas between them"},

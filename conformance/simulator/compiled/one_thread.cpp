@@ -22,8 +22,8 @@ bool has_any(const Modifiers& modifiers, const std::array<std::string_view, coun
 
 // Other blocks reach neither a thread's own memory nor shared memory: launches with clusters are not spread.
 bool is_of_block(const Modifiers& modifiers) {
-  static constexpr std::array<std::string_view, 6> kSpaces{
-      "shared", "shared::cta", "shared::cluster", "local", "param", "const"};
+  static constexpr std::array<std::string_view, 6> kSpaces{"shared", "shared::cta", "shared::cluster",
+                                                           "local",  "param",       "const"};
   return has_any(modifiers, kSpaces);
 }
 

@@ -51,8 +51,8 @@ struct CompiledContext {
   std::uint64_t linear_index = 0;  ///< of the thread in its block
   std::uint64_t end_index = 0;     ///< of the last of these threads, plus 1
   std::uint64_t block_extent[2] = {};
-  std::uint64_t budget = 0;   ///< instructions that all of them may still execute
-  std::uint64_t reserve = 0;  ///< no other thread begins where so many are not left
+  std::uint64_t budget = 0;     ///< instructions that all of them may still execute
+  std::uint64_t reserve = 0;    ///< no other thread begins where so many are not left
   std::uint64_t is_spread = 0;  ///< whether other threads of the host run blocks of the launch at once
   // Threads that have met go on one after the other without coming back, as long as they meet again or end.
   std::uint64_t together = kAlone;

@@ -1,10 +1,10 @@
 #include "simulator/machine/grid.h"
 
 #include <algorithm>
+#include <cfenv>
 #include <utility>
 
 #include "simulator/machine/faults.h"
-#include "simulator/machine/host_floats.h"
 #include "simulator/machine/launch_observer.h"
 #include "simulator/machine/progress_listener.h"
 #include "simulator/machine/scheduled_order.h"
@@ -17,6 +17,21 @@ namespace {
 constexpr std::size_t kFewResident = 256;
 // So many blocks of a launch that is watched are kept in the order in which they began.
 constexpr std::size_t kMostNamed = 1024;
+
+// The host may flush subnormal numbers or round in another direction. The kernel does not.
+class HostFloats {
+ public:
+  HostFloats() {
+    std::fegetenv(&before_);
+    std::fesetenv(FE_DFL_ENV);
+  }
+  ~HostFloats() { std::fesetenv(&before_); }
+  HostFloats(const HostFloats&) = delete;
+  HostFloats& operator=(const HostFloats&) = delete;
+
+ private:
+  std::fenv_t before_{};
+};
 
 BlocksToBegin clusters_to_begin(const Launch& launch) {
   const std::uint64_t clusters = std::uint64_t{launch.grid.x} * launch.grid.y * launch.grid.z /

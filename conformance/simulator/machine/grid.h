@@ -122,11 +122,11 @@ class Grid {
   Block* running_ = nullptr;
   std::size_t next_ = 0;  ///< of the resident blocks, the one that goes on next
   bool may_begin_ = true;
-  std::size_t room_;             ///< how many may be resident for now
-  std::size_t most_resident_;    ///< and at all
-  std::size_t without_end_ = 0;  ///< turns since a block has ended
-  SpreadBlocks* spread_ = nullptr;     ///< in the place of `waiting_`
-  std::deque<NextBlock> taken_;        ///< from it
+  std::size_t room_;                ///< how many may be resident for now
+  std::size_t most_resident_;       ///< and at all
+  std::size_t without_end_ = 0;     ///< turns since a block has ended
+  SpreadBlocks* spread_ = nullptr;  ///< in the place of `waiting_`
+  std::deque<NextBlock> taken_;     ///< from it
 };
 
 }  // namespace opgate::simulator

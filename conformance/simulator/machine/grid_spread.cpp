@@ -4,7 +4,6 @@
 #include "simulator/machine/faults.h"
 #include "simulator/machine/grid.h"
 #include "simulator/machine/helpers.h"
-#include "simulator/machine/host_floats.h"
 
 namespace opgate::simulator {
 namespace {
@@ -35,13 +34,14 @@ Outcome Grid::run_spread(unsigned threads) {
       std::min<std::uint64_t>(threads - 1, waiting_.left() - (resident_.empty() ? 1 : 0)));
   const std::uint64_t of_block = std::max<std::uint64_t>(instructions_ / begun_, 1);
   const std::uint64_t fair = waiting_.left() / (helpers + 1) / 4;
-  SpreadBlocks blocks(std::move(waiting_), begun_,
-                      std::clamp<std::uint64_t>(std::min(kInstructionsAtOnce / of_block, fair), 1, kMostAtOnce));
+  SpreadBlocks blocks(
+      std::move(waiting_), begun_,
+      std::clamp<std::uint64_t>(std::min(kInstructionsAtOnce / of_block, fair), 1, kMostAtOnce));
+  // Helpers that begin now have the state of this thread: its numbers of floating point are those of kernels.
   const std::size_t room = std::max<std::size_t>(most_resident_ / (helpers + 1), 1);
   do_with_helpers(
       helpers, [&] { share(blocks, room); },
       [&] {
-        const HostFloats host_floats;
         Grid helper(program_, launch_, memory_, listener_, nullptr);
         helper.share(blocks, room);
         blocks.count(helper.instructions_);

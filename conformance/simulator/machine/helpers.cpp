@@ -63,8 +63,7 @@ Helpers& helpers_of_process() {
 
 void begin_threads(Helpers& all, unsigned wanted) {
   try {
-    for (; all.threads < wanted; ++all.threads)
-      begin_background_thread([&all] { help(all); }).detach();
+    for (; all.threads < wanted; ++all.threads) begin_background_thread([&all] { help(all); }).detach();
   } catch (const std::system_error&) {
     // The system has no more threads. Whoever is there does the work.
   }

@@ -28,8 +28,8 @@ class SpreadBlocks {
   /// The next blocks of the order; none if all have begun, or if those that have not are behind a fault.
   std::deque<NextBlock> take();
 
-  /// A block has come to a fault. The one that is kept is that of the block which began first, so that it does
-  /// not depend on the speed of the threads.
+  /// A block has come to a fault. The one that is kept is that of the block which began first, so that it
+  /// does not depend on the speed of the threads.
   void fail(std::uint32_t number, Outcome fault);
 
   /// Whether the block has no influence on what the launch reports: one that began earlier has a fault.
