@@ -1,4 +1,5 @@
-// Kernels in single precision, interpreted, watched by tools, and compiled. Compiling itself is not measured.
+// Kernels in single precision, interpreted, watched by tools, and compiled, also on two threads. Compiling
+// itself is not measured.
 #include <benchmark/benchmark.h>
 
 #include <cstring>
@@ -37,6 +38,8 @@ class OneAllocation final : public DeviceMemory {
     return reinterpret_cast<unsigned char*>(values_.data()) + offset;
   }
 
+  bool may_be_asked_at_once() const override { return true; }
+
   Allocated allocation_of(std::uint64_t) override { return {kBase, values_.size() * sizeof(float)}; }
 
  private:
@@ -52,11 +55,13 @@ struct Case {
   bool two_sources;
 };
 
-void run(benchmark::State& state, const Case& of, CompilationSettings::When when, const Tools& tools = {}) {
+void run(benchmark::State& state, const Case& of, CompilationSettings::When when, const Tools& tools = {},
+         unsigned threads = 1) {
   OneAllocation memory(std::size_t{3} * of.elements);
   const std::unique_ptr<Module> module = Module::parse(ptx::floats);
   CompilationSettings settings;
   settings.when = when;
+  settings.threads = threads;
   module->set_compilation(settings);
   Launch launch;
   launch.kernel = of.kernel;
@@ -74,9 +79,9 @@ void run(benchmark::State& state, const Case& of, CompilationSettings::When when
   add(OneAllocation::kBase + bytes);
   if (of.two_sources) add(OneAllocation::kBase + 2 * bytes);
   add(of.size);
-  const bool compiled = module->run(launch, memory).compiled;
-  if (compiled != (when == CompilationSettings::When::always)) {
-    state.SkipWithError("there is no compiled code");
+  const Outcome first = module->run(launch, memory);
+  if (first.compiled != (when == CompilationSettings::When::always) || first.threads != threads) {
+    state.SkipWithError("there is no compiled code, or the launch is not spread");
     return;
   }
   double instructions = 0;
@@ -115,6 +120,10 @@ constexpr Tools kAllTools{.init = true, .race = true, .sync = true, .stream = tr
   BENCHMARK_CAPTURE(run, name##_interpreted, of, CompilationSettings::When::never)      \
       ->Unit(benchmark::kMillisecond);                                                  \
   BENCHMARK_CAPTURE(run, name##_compiled, of, CompilationSettings::When::always)        \
+      ->Unit(benchmark::kMillisecond);                                                  \
+  BENCHMARK_CAPTURE(run, name##_spread, of, CompilationSettings::When::always, {}, 2)   \
+      ->MeasureProcessCPUTime()                                                         \
+      ->UseRealTime()                                                                   \
       ->Unit(benchmark::kMillisecond)
 
 OPGATE_BOTH_WAYS(gelu, kGelu);

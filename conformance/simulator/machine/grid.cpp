@@ -87,8 +87,8 @@ bool Grid::begin_next() {
   }
   if (taken_.empty()) taken_ = spread_->take();
   if (taken_.empty()) return false;
-  const NextBlock next = taken_.front();
-  taken_.pop_front();
+  const NextBlock next = taken_.back();
+  taken_.pop_back();
   if (spread_->is_behind_fault(next.number)) {
     taken_.clear();
     return false;

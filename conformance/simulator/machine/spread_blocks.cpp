@@ -4,12 +4,13 @@
 
 namespace opgate::simulator {
 
-std::deque<NextBlock> SpreadBlocks::take() {
-  std::deque<NextBlock> taken;
+std::vector<NextBlock> SpreadBlocks::take() {
+  std::vector<NextBlock> taken;
   const std::lock_guard lock(mutex_);
   if (has_failed()) return taken;
   for (std::uint64_t left = std::min(at_once_, waiting_.left()); left > 0; --left)
     taken.push_back({waiting_.next(), ++begun_});
+  std::ranges::reverse(taken);
   return taken;
 }
 

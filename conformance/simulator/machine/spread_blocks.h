@@ -3,10 +3,9 @@
 
 #include <atomic>
 #include <cstdint>
-#include <deque>
 #include <mutex>
-#include <optional>
 #include <utility>
+#include <vector>
 
 #include "simulator/machine/block_order.h"
 #include "simulator/machine/launch.h"
@@ -25,8 +24,9 @@ class SpreadBlocks {
   SpreadBlocks(BlocksToBegin waiting, std::uint32_t begun, std::uint64_t at_once)
       : waiting_(std::move(waiting)), begun_(begun), at_once_(at_once) {}
 
-  /// The next blocks of the order; none if all have begun, or if those that have not are behind a fault.
-  std::deque<NextBlock> take();
+  /// The next blocks of the order, the first of them at the end; none if all have begun, or if those that have
+  /// not are behind a fault.
+  std::vector<NextBlock> take();
 
   /// A block has come to a fault. The one that is kept is that of the block which began first, so that it
   /// does not depend on the speed of the threads.
