@@ -24,8 +24,8 @@ class SpreadBlocks {
   SpreadBlocks(BlocksToBegin waiting, std::uint32_t begun, std::uint64_t at_once)
       : waiting_(std::move(waiting)), begun_(begun), at_once_(at_once) {}
 
-  /// The next blocks of the order, the first of them at the end; none if all have begun, or if those that have
-  /// not are behind a fault.
+  /// The next blocks of the order, the first of them at the end; none if all have begun, or if those that
+  /// have not are behind a fault.
   std::vector<NextBlock> take();
 
   /// A block has come to a fault. The one that is kept is that of the block which began first, so that it
