@@ -33,8 +33,8 @@ std::string python_interpreter();
 Command python_command(const Programs& programs, const std::string& module);
 
 /// The worker with this number of its kind, for calls on the simulated device or on others. `setup` need not
-/// have either. `is_alone`: no other worker runs at the same time, so that kernels on the simulated device may
-/// use all cores.
+/// have either. `is_alone`: no other worker runs at the same time, so that kernels on the simulated device
+/// may use all cores.
 WorkerProgram worker_program(const Programs& programs, Setup setup, Worker kind, bool simulated = false,
                              size_t number = 1, bool is_alone = false);
 
