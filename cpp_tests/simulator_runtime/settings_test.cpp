@@ -34,6 +34,7 @@ const std::vector<Wrong> kWrong = {
      "the text ends or goes on otherwise behind `:`; write `launch 2 of KERNEL: blocks 3 1 and warps 1 of "
      "block 0`, with `;` between launches; the kernel, the blocks or the warps may be left out, and a block "
      "is `X`, `X,Y` or `X,Y,Z`"},
+    {"OPGATE_SIM_LATE_STORES", "-1", "give a number from 0 to 18446744073709551615"},
     {"OPGATE_SIM_LOG", "2", "give a number from 0 to 1"},
     {"OPGATE_SIM_RECOVER", "x", "give a number from 0 to 1"},
     {"OPGATE_SIM_ATEN_AT_ONCE", "x", "give a number from 0 to 1"},

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <csignal>
 #include <fstream>
+#include <limits>
 #include <optional>
 #include <set>
 #include <stdexcept>
@@ -34,9 +35,14 @@ struct SimOptions {
   SimulatedProgram program{.tools = simulator_tools(), .program = {}};
   size_t seed = 1;
   std::string schedule;
-  int seconds = -1;  // not given
+  int late_stores = -1;  // not given
+  int seconds = -1;      // not given
   fs::path report;
 };
+
+size_t late_stores_of_first(const SimOptions& options) {
+  return options.late_stores < 0 ? 0 : static_cast<size_t>(options.late_stores);
+}
 
 // By default. A user who gives the seconds has all of them used.
 constexpr std::chrono::seconds kSeconds{10};
@@ -51,13 +57,14 @@ void make_empty(const fs::path& file) {
 
 // A run that ended with another status than the first one.
 struct OtherEnd {
-  size_t seed = 0;
+  ChosenOrder order;
   int status = 0;
 };
 
 struct Runs {
   int status = 0;   // of the first one
   size_t seed = 0;  // of the last one
+  size_t late_stores = 0;
   SimulatorReport report;
   OrdersOfFindings orders;
   std::optional<OtherEnd> other_end;
@@ -82,8 +89,10 @@ class Runner {
   Runs run() {
     const Clock::time_point begin = Clock::now();
     Runs runs;
-    runs.status = run_here(command_of(options_.program, {options_.seed, options_.schedule}, file_));
     runs.seed = options_.seed;
+    runs.late_stores = late_stores_of_first(options_);
+    const ChosenOrder first{runs.seed, options_.schedule, runs.late_stores};
+    runs.status = run_here(command_of(options_.program, first, file_));
     time_of_one_ = Clock::now() - begin;
     end_ = begin + time_of_one_ + budget_;
     runs.report = read_simulator_report(file_, tools_);
@@ -95,13 +104,15 @@ class Runner {
             "its output (--seconds 0: it runs once)\n",
             runs.seed);
       ++runs.seed;
-      const int status = run_again({runs.seed}, file_);
-      if (status != 0 && !runs.other_end) runs.other_end = OtherEnd{runs.seed, status};
+      runs.late_stores = late_stores_with(runs.seed);
+      const ChosenOrder order{runs.seed, "", runs.late_stores};
+      const int status = run_again(order, file_);
+      if (status != 0 && !runs.other_end) runs.other_end = OtherEnd{order, status};
       runs.report = read_simulator_report(file_, tools_);
     }
     end_ = Clock::now() + budget_;
     if (runs.seed != options_.seed) look_for_short_schedules(runs);
-    if (runs.other_end && !ends_so_again(*runs.other_end)) runs.other_end.reset();
+    if (runs.other_end) settle_other_end(runs.other_end);
     return runs;
   }
 
@@ -109,6 +120,13 @@ class Runner {
   bool may_go_on(const Runs& runs) const {
     return runs.status == 0 && runs.report.processes > 0 && runs.report.findings.empty() && has_time() &&
            (options_.seconds >= 0 || runs.seed + 1 < options_.seed + kMostSeeds);
+  }
+
+  // Every second of the further seeds.
+  size_t late_stores_with(size_t seed) const {
+    return options_.late_stores >= 0       ? late_stores_of_first(options_)
+           : seed % 2 == options_.seed % 2 ? seed
+                                           : 0;
   }
 
   bool has_time() const { return Clock::now() + time_of_one_ < end_; }
@@ -127,28 +145,45 @@ class Runner {
   }
 
   // A program that needs its input, may not run twice or was killed because it took long ends otherwise for
-  // reasons of its own.
-  bool ends_so_again(const OtherEnd& end) const {
-    if (!has_time() || (WIFSIGNALED(end.status) && WTERMSIG(end.status) == SIGKILL)) return false;
-    return run_again({options_.seed}, other_file_) == 0 && has_time() &&
-           run_again({end.seed}, other_file_) == end.status;
+  // reasons of its own. Late stores are the reason only if the program does not end so without them.
+  void settle_other_end(std::optional<OtherEnd>& end) const {
+    const auto ends_with = [&](const ChosenOrder& order, int status) {
+      return has_time() && run_again(order, other_file_) == status;
+    };
+    const bool is_killed = WIFSIGNALED(end->status) && WTERMSIG(end->status) == SIGKILL;
+    ChosenOrder& order = end->order;
+    if (is_killed || !ends_with({options_.seed, "", late_stores_of_first(options_)}, 0)) {
+      end.reset();
+      return;
+    }
+    if (options_.late_stores < 0 && order.late_stores != 0 && ends_with({order.seed}, end->status))
+      order.late_stores = 0;
+    if (!ends_with(order, end->status)) end.reset();
   }
 
   // For each finding in turn, as long as the seconds last.
   void look_for_short_schedules(Runs& runs) const {
     for (size_t i = 0; i < runs.report.findings.size(); ++i)
-      runs.orders[i] = order_of(runs.report.findings[i], runs.seed);
+      runs.orders[i] = order_of(runs.report.findings[i], runs);
   }
 
-  OrderOfFinding order_of(const Finding& finding, size_t seed) const {
-    if (shows(finding, {0})) return {"blocks and warps go by index", command_that({0})};
-    if (finding.schedule.empty()) return {"", command_that({seed})};
+  // Most findings need no late stores, and those that do keep them in all that is shorter.
+  OrderOfFinding order_of(const Finding& finding, const Runs& runs) const {
+    const size_t given = late_stores_of_first(options_);
+    if (shows(finding, {0, "", given})) return {"blocks and warps go by index", command_that({0, "", given})};
+    size_t late = runs.late_stores;
+    if (late != given && shows(finding, {runs.seed, "", given})) late = given;
+    const std::string seen_late = late == 0 ? "" : "; stores become visible late";
+    if (late != given && shows(finding, {0, "", late}))
+      return {"blocks and warps go by index" + seen_late, command_that({0, "", late})};
+    if (finding.schedule.empty()) return {"", command_that({runs.seed, "", late})};
     const LaunchSchedule seen = simulator::schedule_from_text(finding.schedule).front();
     const auto shortest = shortest_schedule(seen, finding, [&](const LaunchSchedule& part) {
-      return shows(finding, {0, simulator::to_text({part})});
+      return shows(finding, {0, simulator::to_text({part}), late});
     });
-    if (!shortest) return {"", command_that({seed})};
-    return {simulator::in_plain_words(*shortest), command_that({0, simulator::to_text({*shortest})})};
+    if (!shortest) return {"", command_that({runs.seed, "", late})};
+    return {simulator::in_plain_words(*shortest) + seen_late,
+            command_that({0, simulator::to_text({*shortest}), late})};
   }
 
   std::string command_that(const ChosenOrder& order) const {
@@ -176,7 +211,26 @@ std::string summary(const SimOptions& options, const Runs& runs) {
     return several ? fmt::format("nothing found with the seeds {} to {}", options.seed, runs.seed)
                    : "nothing found";
   return fmt::format("{} finding{}{}", report.findings.size(), report.findings.size() == 1 ? "" : "s",
-                     several ? fmt::format(" with --seed {}", runs.seed) : "");
+                     several ? fmt::format(" with --seed {}", runs.seed) +
+                                   (runs.late_stores == 0 || options.late_stores >= 0
+                                        ? ""
+                                        : fmt::format(" --late-stores {}", runs.late_stores))
+                             : "");
+}
+
+// A program that has ended otherwise with a further seed, each time it was tried.
+std::string describe(const OtherEnd& end, const SimOptions& options) {
+  const size_t late = end.order.late_stores;
+  if (late == 0 || options.late_stores >= 0)
+    return fmt::format(
+        "the program ended with {} with --seed {}, and with 0 with --seed {}, each of them twice: its result "
+        "may depend on the order of blocks\n",
+        ending(end.status), end.order.seed, options.seed);
+  return fmt::format(
+      "the program ended with {} with --seed {} if stores became visible to other blocks late, and with 0 "
+      "with --seed {}, each of them twice: its result may depend on a fence that is missing\n   repeat   "
+      "{}\n",
+      ending(end.status), end.order.seed, options.seed, command_that_repeats(options.program, end.order));
 }
 
 // Refuses what cannot be followed, whatever the program does. The same text as launches report.
@@ -207,11 +261,7 @@ int sim(const SimOptions& options) {
       runs.status == 0 ? "" : fmt::format("; the program ended with {}", ending(runs.status));
   fmt::print(stderr, "\nopgate sim: {}{}\n{}", summary(options, runs), ended,
              describe(runs.report, runs.orders));
-  if (runs.other_end)
-    fmt::print(stderr,
-               "the program ended with {} with --seed {}, and with 0 with --seed {}, each of them twice: its "
-               "result may depend on the order of blocks\n",
-               ending(runs.other_end->status), runs.other_end->seed, options.seed);
+  if (runs.other_end) fmt::print(stderr, "{}", describe(*runs.other_end, options));
   if (WIFSIGNALED(runs.status)) return 128 + WTERMSIG(runs.status);
   if (WEXITSTATUS(runs.status) != 0) return WEXITSTATUS(runs.status);
   bool is_followed = true;
@@ -246,6 +296,11 @@ std::function<int()> declare(CommandLine& app) {
   const auto seed =
       app.add_option("--seed", options->seed, "of the order in which blocks run; 0: by their indices")
           .shows_default();
+  app.add_option("--late-stores", options->late_stores,
+                 "seed of how late stores of a block become visible to other blocks, so that a missing fence "
+                 "shows in results; 0: at once; by default, every second further seed has them")
+      .between(0, std::numeric_limits<int>::max())
+      .type_name("SEED");
   app.add_option("--schedule", options->schedule,
                  "which blocks and warps of a launch go first, as a finding names them, in the place of a "
                  "seed: \"launch 2 of twice: blocks 3 1 and warps 1 of block 0\". The program runs once")

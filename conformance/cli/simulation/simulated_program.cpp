@@ -44,6 +44,7 @@ Command command_of(const SimulatedProgram& program, const ChosenOrder& order,
   command.environment["OPGATE_SIM_DEVICES"] = std::to_string(program.devices);
   command.environment["OPGATE_SIM_SHUFFLE"] = std::to_string(order.seed);
   command.environment["OPGATE_SIM_SCHEDULE"] = order.schedule;
+  command.environment["OPGATE_SIM_LATE_STORES"] = std::to_string(order.late_stores);
   command.environment["OPGATE_SIM_RECOVER"] = "1";
   command.environment["OPGATE_SIM_EAGER"] = program.streams == "early" ? "1" : "0";
   return command;
@@ -58,6 +59,7 @@ std::string command_that_repeats(const SimulatedProgram& program, const ChosenOr
   if (program.streams != usual.streams) text += " --streams " + program.streams;
   text += order.schedule.empty() ? fmt::format(" --seed {} --seconds 0", order.seed)
                                  : " --schedule " + in_shell(order.schedule);
+  if (order.late_stores != 0) text += fmt::format(" --late-stores {}", order.late_stores);
   text += " --";
   for (const std::string& word : program.program) text += " " + in_shell(word);
   return text;

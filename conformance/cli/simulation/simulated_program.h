@@ -18,10 +18,12 @@ struct SimulatedProgram {
   std::vector<std::string> program;
 };
 
-/// The order of blocks and warps: a seed, or a schedule if it is not empty.
+/// The order of blocks and warps: a seed, or a schedule if it is not empty. And how late stores become
+/// visible to other blocks: a seed, or 0 if they do at once.
 struct ChosenOrder {
   size_t seed = 0;
   std::string schedule = {};
+  size_t late_stores = 0;
 };
 
 /// What can be looked for, as words of the command line.

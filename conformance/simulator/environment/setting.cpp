@@ -44,6 +44,9 @@ constexpr std::array kRows{
         "the byte that new memory holds: 255 makes a NaN in every floating type"},
     Row{"INSTRUCTIONS", "0", "runtime/settings.cpp",
         "how many PTX instructions a launch may execute before it counts as hanging; 0: no limit"},
+    Row{"LATE_STORES", "0", "runtime/settings.cpp",
+        "seed of how late stores to device memory become visible to other blocks, as far as the memory "
+        "consistency model of PTX allows; 0: at once"},
     Row{"LOG", "0", "runtime/settings.cpp",
         "1: modules, launches and copies are written to stderr, which is the worker's log"},
     Row{"MEMORY", "16384", "runtime/settings.cpp", "megabytes of each device"},

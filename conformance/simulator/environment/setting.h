@@ -20,6 +20,7 @@ enum class Setting : std::uint8_t {
   eager,
   fill,
   instructions,
+  late_stores,
   log,
   memory,
   recover,

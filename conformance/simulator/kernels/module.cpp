@@ -13,6 +13,7 @@
 #include "simulator/ptx/declarations.h"
 #include "simulator/ptx/program_builder.h"
 #include "simulator/watch/annotations.h"
+#include "simulator/watch/late_launch.h"
 #include "simulator/watch/launch_watch.h"
 #include "simulator/watch/value_flow.h"
 
@@ -74,28 +75,38 @@ class PtxModule final : public Module {
           address_of(slot.variable) + slot.addend;
     if (!addresses_are_written_) write_addresses(memory);
     CompilationSettings settings = compilation_settings_;
-    std::unique_ptr<LaunchWatch> watch;
-    if (launch.observer != nullptr) {
+    const bool is_watched = launch.observer != nullptr;
+    const bool has_late_stores = launch.late_stores_seed != 0 && has_several_blocks(launch);
+    if (is_watched || has_late_stores) {
       settings.when = CompilationSettings::When::never;
       if (kernel->annotations.empty()) {
         kernel->annotations = annotate(program);
         kernel->flows = flows_of(program);
       }
-      watch = std::make_unique<LaunchWatch>(program, kernel->flows, launch);
+      if (launches_are_compared())
+        note_left_out(launch, is_watched ? "a tool watches it" : "its stores become visible late");
     }
-    if (!launches_are_compared()) return execute(*kernel, settings, launch, memory, watch.get());
-    if (watch != nullptr) {
-      note_left_out(launch, "a tool watches it");
+    std::unique_ptr<LaunchWatch> watch;
+    if (is_watched) watch = std::make_unique<LaunchWatch>(program, kernel->flows, launch);
+    if (has_late_stores) {
+      LateLaunch late(launch, memory, watch.get());
+      return execute(*kernel, settings, launch, memory, &late);
+    }
+    if (is_watched || !launches_are_compared())
       return execute(*kernel, settings, launch, memory, watch.get());
-    }
     return execute_both_ways(*kernel, settings, launch, memory);
   }
 
  private:
+  // The threads of one block see all of its stores at once.
+  static bool has_several_blocks(const Launch& launch) {
+    return launch.grid.x > 1 || launch.grid.y > 1 || launch.grid.z > 1;
+  }
+
   static Outcome execute(Kernel& kernel, const CompilationSettings& settings, const Launch& launch,
-                         DeviceMemory& memory, LaunchWatch* watch) {
+                         DeviceMemory& memory, LaunchObserver* observer) {
     kernel.compilation.begin(launch, settings);
-    Outcome outcome = Grid(*kernel.program, launch, memory, kernel.compilation, watch).run();
+    Outcome outcome = Grid(*kernel.program, launch, memory, kernel.compilation, observer).run();
     kernel.compilation.end(launch, outcome);
     return outcome;
   }

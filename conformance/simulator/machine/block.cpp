@@ -90,6 +90,14 @@ void Block::start_threads() {
 }
 
 bool Block::run() {
+  if (observer_ == nullptr) return run_turn();
+  observer_->begin_turn();
+  const bool has_ended = run_turn();
+  observer_->end_turn(has_ended);
+  return has_ended;
+}
+
+bool Block::run_turn() {
   bool released = false;
   for (int used_up = 0; used_up < turns_;) {
     bool progress = false;

@@ -86,6 +86,7 @@ class Block {
 
  private:
   void start_threads();
+  bool run_turn();
   bool run_warp(std::size_t first, std::size_t from);
   bool can_go_together(const Together& threads) const;
   void go_together(const Together& threads, int& turn);

@@ -217,6 +217,7 @@ void launch_kernel(Simulator& simulator, const std::shared_ptr<Kernel>& kernel, 
   // What the host has waited for has ended.
   launch.begins_early = request.begins_early && (stream.capture != nullptr || stream.awaited < stream.issued);
   launch.order_seed = settings().shuffle;
+  launch.late_stores_seed = settings().late_stores;
   launch.number = ++simulator.launches;
   if (!settings().schedule.empty()) follow_schedule(launch);
   launch.parameters.resize(signature.parameter_bytes);

@@ -132,6 +132,7 @@ Read read() {
   values.fill = static_cast<unsigned char>(reader.number(Setting::fill, 0, 255));
   values.instruction_limit = reader.number(Setting::instructions);
   values.shuffle = reader.number(Setting::shuffle);
+  values.late_stores = reader.number(Setting::late_stores);
   values.log = reader.flag(Setting::log);
   values.recover = reader.flag(Setting::recover);
   values.aten_at_once = reader.flag(Setting::aten_at_once);

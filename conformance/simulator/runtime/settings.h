@@ -23,6 +23,7 @@ struct Settings {
   std::uint64_t instruction_limit = 0;  ///< 0: none
   std::uint64_t shuffle = 0;            ///< 0 if there is a schedule
   std::vector<LaunchSchedule> schedule;
+  std::uint64_t late_stores = 0;  ///< a seed; 0: stores are visible at once
   bool log = false;
   bool recover = false;
   bool aten_at_once = false;

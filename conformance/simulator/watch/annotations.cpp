@@ -186,6 +186,33 @@ Annotation annotation_of(const Instruction& instruction, const OperandForm& form
   return otherwise;
 }
 
+// Releases beyond the block; and what accesses memory by another proxy, or for the host, as if a fence lay
+// before it.
+bool makes_visible(const Instruction& instruction, const OperandForm& form, const Annotation& annotation) {
+  if (annotation.kind == Kind::host_call) return true;
+  if (form.opcode == nullptr) return false;
+  const Modifiers modifiers(*instruction.text);
+  switch (form.opcode->effect) {
+    case Effect::store:
+    case Effect::atomic:
+    case Effect::reduction:
+      return modifiers.has("async") || (annotation.releases && annotation.scope != Scope::block);
+    case Effect::fence:
+      return modifiers.has("proxy") || (annotation.releases && annotation.scope != Scope::block);
+    case Effect::barrier:
+      return annotation.kind == Kind::cluster_arrive && annotation.releases;
+    case Effect::mbarrier:
+      return modifiers.has("cluster") || modifiers.has("shared::cluster");
+    case Effect::copy:
+      return modifiers.has("bulk");
+    case Effect::grid_dependency:
+    case Effect::tensor_map:
+      return true;
+    default:
+      return false;
+  }
+}
+
 // As the interpreter decides it when it decodes the instruction.
 void settle_parameter_space(Annotation& annotation, const OperandForm& form, bool in_kernel) {
   if (annotation.space != Space::parameter) return;
@@ -299,6 +326,7 @@ std::vector<Annotation> annotate(Program& program) {
     for (std::size_t at = 0; at < function.code.size(); ++at) {
       const Instruction& instruction = function.code[at];
       Annotation annotation = annotations::annotation_of(instruction, function.forms[at]);
+      annotation.makes_visible = annotations::makes_visible(instruction, function.forms[at], annotation);
       annotations::settle_parameter_space(annotation, function.forms[at], i == 0);
       annotation.names_product_register =
           annotations::names_any(instruction, function.forms[at], of_products);
@@ -316,7 +344,8 @@ std::vector<Annotation> annotate(Program& program) {
   for (const auto& function : program.functions) {
     for (std::size_t at = 0; at < function->code.size(); ++at) {
       const Annotation& annotation = all[function->first_number - 1 + at];
-      if (annotation.kind != Annotation::Kind::none || annotation.names_product_register)
+      if (annotation.kind != Annotation::Kind::none || annotation.names_product_register ||
+          annotation.makes_visible)
         function->code[at].annotation = &annotation;
     }
   }

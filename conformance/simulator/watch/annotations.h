@@ -64,6 +64,8 @@ struct Annotation {
   bool is_volatile = false;  ///< and does not only wait until somebody else changes the value
   bool acquires = false;     ///< by itself, as `ld.acquire` does. Of a fence: what was read before it
   bool releases = false;
+  /// Whether what its block has stored must be visible to other blocks before it.
+  bool makes_visible = false;
   bool is_swap = false;      ///< a compare-and-swap, which only reads if it fails
   bool is_fragment = false;  ///< many elements of each thread, as `wmma` lays them out
   /// Of a store, in a program whose threads hold copies: the site of the load of the same place, by the same
