@@ -3,10 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstring>
 #include <optional>
+#include <vector>
 
 namespace opgate::simulator::tests {
 namespace late_stores_test {
@@ -197,6 +199,21 @@ TEST(LateStores, BecomeVisibleInTheEnd) {
     }
     for (std::size_t at = 0; at < 64; at += 4) EXPECT_EQ(blocks.seen_by_others<std::uint32_t>(at), 1u);
   }
+}
+
+TEST(LateStores, AreNotManyOfOneBlock) {
+  std::vector<std::uint32_t> memory(4000);
+  LateStores stores(1, 1);
+  stores.begin_turn(0);
+  for (std::uint32_t& word : memory) {
+    stores.store(reinterpret_cast<unsigned char*>(&word), sizeof(word));
+    word = 1;
+  }
+  stores.end_turn(/*waits=*/false);
+  const auto late = std::count(memory.begin(), memory.end(), 0u);
+  EXPECT_GT(late, 100);
+  EXPECT_LE(late, 256);
+  EXPECT_GT(std::count(memory.begin() + 500, memory.end(), 0u), 0) << "the first ones alone are late";
 }
 
 TEST(LateStores, OfABlockThatIsStoppedByAFaultStay) {

@@ -1,5 +1,5 @@
-// Kernels in single precision, interpreted, watched by tools, and compiled, also on two threads. Compiling
-// itself is not measured.
+// Kernels in single precision, interpreted, watched by tools, with stores that become visible late, and
+// compiled, also on two threads. Compiling itself is not measured.
 #include <benchmark/benchmark.h>
 
 #include <cstring>
@@ -56,7 +56,7 @@ struct Case {
 };
 
 void run(benchmark::State& state, const Case& of, CompilationSettings::When when, const Tools& tools = {},
-         unsigned threads = 1) {
+         std::uint64_t late_stores_seed = 0, unsigned threads = 1) {
   OneAllocation memory(std::size_t{3} * of.elements);
   const std::unique_ptr<Module> module = Module::parse(ptx::floats);
   CompilationSettings settings;
@@ -69,6 +69,7 @@ void run(benchmark::State& state, const Case& of, CompilationSettings::When when
   launch.block = of.block;
   Observer observer(tools);
   if (tools.any()) launch.observer = &observer;
+  launch.late_stores_seed = late_stores_seed;
   const auto add = [&](const auto& value) {
     const std::size_t at = launch.parameters.size();
     launch.parameters.resize(at + sizeof(value));
@@ -103,6 +104,7 @@ const Case kMultiply{"multiply", {16, 16}, {16, 16}, 65536, 256, true};
 const Case kMultiplyTiles{"multiply_tiles", {16, 16}, {16, 16}, 65536, 256, true};
 const Case kRowNorms{"row_norms", {256}, {256}, 262144, 1024, true};
 
+constexpr Tools kNoTools;
 constexpr Tools kInit{.init = true};
 constexpr Tools kRace{.race = true};
 constexpr Tools kStream{.stream = true};
@@ -117,11 +119,13 @@ constexpr Tools kAllTools{.init = true, .race = true, .sync = true, .stream = tr
       ->Unit(benchmark::kMillisecond);                                                  \
   BENCHMARK_CAPTURE(run, name##_tools, of, CompilationSettings::When::never, kAllTools) \
       ->Unit(benchmark::kMillisecond);                                                  \
+  BENCHMARK_CAPTURE(run, name##_late, of, CompilationSettings::When::never, kNoTools, 1) \
+      ->Unit(benchmark::kMillisecond);                                                  \
   BENCHMARK_CAPTURE(run, name##_interpreted, of, CompilationSettings::When::never)      \
       ->Unit(benchmark::kMillisecond);                                                  \
   BENCHMARK_CAPTURE(run, name##_compiled, of, CompilationSettings::When::always)        \
       ->Unit(benchmark::kMillisecond);                                                  \
-  BENCHMARK_CAPTURE(run, name##_spread, of, CompilationSettings::When::always, {}, 2)   \
+  BENCHMARK_CAPTURE(run, name##_spread, of, CompilationSettings::When::always, kNoTools, 0, 2)   \
       ->MeasureProcessCPUTime()                                                         \
       ->UseRealTime()                                                                   \
       ->Unit(benchmark::kMillisecond)

@@ -7,8 +7,9 @@ namespace opgate::simulator {
 namespace late_stores {
 
 constexpr std::uintptr_t kWord = 4;
-// A block that stores to more places stores to the others at once.
-constexpr std::size_t kMostOfBlock = 1024;
+// A block that stores to more places stores to most of the others at once, which takes less time.
+constexpr std::size_t kFewOfBlock = 64;
+constexpr std::size_t kMostOfBlock = 256;
 // In the time of a turn that ends its block. Threads that wait must not wait for long.
 constexpr std::uint64_t kTurnThatWaits = 16;
 
@@ -56,9 +57,14 @@ void LateStores::end_turn(bool waits) {
 // Some are visible at once, and the others after very different times: so that a signal may overtake the data
 // before it, and so that what one block has stored may be late for all others of a large launch.
 std::uint64_t LateStores::draw_delay() {
+  using namespace late_stores;
   constexpr std::uint64_t kAtOnce = 3;
   constexpr std::uint64_t kLate = 8;
+  constexpr std::uint64_t kOneOf = 8;
+  const std::size_t known = running_->stores.size();
+  if (known >= kMostOfBlock) return 0;
   const std::uint64_t drawn = random_();
+  if (known >= kFewOfBlock && (drawn >> 16) % kOneOf != 0) return 0;
   const std::uint64_t kind = drawn % (kAtOnce + kLate);
   if (kind < kAtOnce) return 0;
   const std::uint64_t least = std::uint64_t{1} << (kind - kAtOnce);
@@ -68,17 +74,19 @@ std::uint64_t LateStores::draw_delay() {
 void LateStores::store(unsigned char* to, std::size_t bytes) {
   using namespace late_stores;
   make_visible_of_others(to, bytes);
+  const std::uint64_t delay = draw_delay();
+  const bool is_known = is_any_owned(to, bytes);
+  if (!is_known && delay == 0) return;
   auto& stores = running_->stores;
   const std::uintptr_t begin = number_of(to);
   const auto behind = stores.upper_bound(begin);
-  if (behind != stores.begin()) {
+  if (is_known && behind != stores.begin()) {
     const auto& [before, late] = *std::prev(behind);
     if (before + late.bytes >= begin + bytes) return;
   }
   auto part = stores.lower_bound(begin);
-  const std::uint64_t delay = draw_delay();
   const bool has_parts = part != stores.end() && part->first < begin + bytes;
-  if (!has_parts && (delay == 0 || stores.size() >= kMostOfBlock)) return;
+  if (!has_parts && delay == 0) return;
   Late late;
   late.bytes = static_cast<std::uint8_t>(bytes);
   // The turn in which it was stored is no delay.
@@ -89,8 +97,15 @@ void LateStores::store(unsigned char* to, std::size_t bytes) {
     part = stores.erase(part);
   }
   running_->next_due = stores.empty() ? late.due : std::min(running_->next_due, late.due);
-  stores.emplace(begin, late);
+  stores.emplace_hint(part, begin, late);
   for_each_word(begin, bytes, [&](std::uintptr_t word) { owners_[word] = block_; });
+}
+
+bool LateStores::is_any_owned(const unsigned char* at, std::size_t bytes) const {
+  bool is_owned = false;
+  late_stores::for_each_word(late_stores::number_of(at), bytes,
+                             [&](std::uintptr_t word) { is_owned |= owners_.contains(word); });
+  return is_owned;
 }
 
 void LateStores::make_visible() {

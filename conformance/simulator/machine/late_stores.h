@@ -56,6 +56,7 @@ class LateStores {
 
   static void exchange_views(Buffer& buffer);
   std::uint64_t draw_delay();
+  bool is_any_owned(const unsigned char* at, std::size_t bytes) const;
   void settle_due();
   void make_visible(std::uint32_t block, unsigned char* at, std::size_t bytes);
   void make_visible_of_others(unsigned char* at, std::size_t bytes);
