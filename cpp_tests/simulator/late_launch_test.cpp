@@ -248,6 +248,16 @@ TEST(LateLaunches, LoadTheirOwnStores) {
   });
 }
 
+TEST(LateLaunches, AreNotLateWithWhatTheyDoAtomically) {
+  const Program program{
+      "setp.ne.u32 %p1, %r2, 0; @%p1 bra READS;\n"
+      "st.global.u32 [%rd1], 5; atom.global.add.u32 %r3, [%rd1], 1; ret;\n"
+      "READS: ld.relaxed.gpu.global.u32 %r4, [%rd1]; st.global.u32 [%rd3], %r4;",
+      {2}};
+  for (std::uint64_t late = 1; late <= kManySeeds; ++late)
+    EXPECT_EQ(words_with(program, 0, late)[kResults], 6u);
+}
+
 TEST(LateLaunches, MeetAtTheBarrierOfACluster) {
   const auto with = [](const std::string& arrival) {
     return Program{"st.global.u32 [%rd5], 1;\nbarrier.cluster.arrive" + arrival +
