@@ -229,6 +229,18 @@ TEST(LateLaunches, MakeAValueOnceAndLookTwice) {
   });
 }
 
+// As the scans of CUB: each block waits for the one before. Late signals must not take long.
+TEST(LateLaunches, WaitForTheBlockBefore) {
+  const Program program{
+      "setp.eq.u32 %p1, %r2, 0; mov.u32 %r3, 1; @%p1 bra STORE;\n"
+      "AGAIN: ld.relaxed.gpu.global.u32 %r3, [%rd5+-4]; setp.eq.u32 %p2, %r3, 0;\n"
+      "vote.sync.any.pred %p3, %p2, -1; @%p3 bra AGAIN; add.u32 %r3, %r3, 1;\n"
+      "STORE: st.relaxed.gpu.global.u32 [%rd5], %r3;",
+      {1000},
+      {32}};
+  for (std::uint64_t late = 1; late <= 3; ++late) EXPECT_EQ(words_with(program, 0, late)[999], 1000u);
+}
+
 TEST(LateLaunches, LoadTheirOwnStores) {
   const Program program{
       "mul.wide.u32 %rd7, %r2, 16; add.u64 %rd8, %rd1, %rd7; add.u64 %rd9, %rd3, %rd7;\n"

@@ -19,11 +19,12 @@ class Blocks {
   explicit Blocks(std::uint64_t seed) : stores_(std::in_place, seed, 1) {}
 
   void run(std::uint32_t block) { stores_->begin_turn(block); }
-  void stop(bool waits = false) { stores_->end_turn(waits); }
+  void run_long() { stores_->let_time_pass(); }
+  void stop() { stores_->end_turn(); }
 
   template <class T>
-  void store(std::size_t at, T value) {
-    stores_->store(&memory_[at], sizeof(T));
+  void store(std::size_t at, T value, bool is_strong = false) {
+    stores_->store(&memory_[at], sizeof(T), is_strong);
     std::memcpy(&memory_[at], &value, sizeof(T));
   }
 
@@ -59,14 +60,16 @@ class Blocks {
   std::optional<LateStores> stores_;
 };
 
-// The first seed with which block 0 stores late to the first word.
+// The first seed with which block 0 stores late to the first word, for more turns than a test has.
 std::uint64_t late_seed() {
   for (std::uint64_t seed = 1;; ++seed) {
     Blocks blocks(seed);
     blocks.run(0);
     blocks.store<std::uint32_t>(0, 1);
     blocks.stop();
-    if (blocks.seen_by_others<std::uint32_t>(0) == 0) return seed;
+    bool is_late = true;
+    for (int turn = 0; turn < 10; ++turn) is_late &= blocks.seen_by_others<std::uint32_t>(0) == 0;
+    if (is_late) return seed;
   }
 }
 
@@ -193,12 +196,29 @@ TEST(LateStores, BecomeVisibleInTheEnd) {
     blocks.run(0);
     for (std::size_t at = 0; at < 64; at += 4) blocks.store<std::uint32_t>(at, 1);
     blocks.stop();
-    for (int turn = 0; turn < 20; ++turn) {
-      blocks.run(1);
-      blocks.stop(/*waits=*/true);
-    }
-    for (std::size_t at = 0; at < 64; at += 4) EXPECT_EQ(blocks.seen_by_others<std::uint32_t>(at), 1u);
+    blocks.run(1);
+    for (int turns = 0; turns < 16; ++turns) blocks.run_long();
+    for (std::size_t at = 0; at < 64; at += 4) EXPECT_EQ(blocks.load<std::uint32_t>(at), 1u);
+    blocks.stop();
   }
+}
+
+// A strong store may be what the block that runs waits for.
+TEST(LateStores, ThatAreStrongAreNotLateForLong) {
+  bool was_late = false;
+  for (std::uint64_t seed = 1; seed <= 50; ++seed) {
+    Blocks blocks(seed);
+    blocks.run(0);
+    blocks.store<std::uint32_t>(0, 1, /*is_strong=*/true);
+    blocks.run_long();
+    blocks.stop();
+    blocks.run(1);
+    was_late |= blocks.load<std::uint32_t>(0) == 0;
+    blocks.run_long();
+    EXPECT_EQ(blocks.load<std::uint32_t>(0), 1u);
+    blocks.stop();
+  }
+  EXPECT_TRUE(was_late);
 }
 
 TEST(LateStores, AreNotManyOfOneBlock) {
@@ -206,10 +226,10 @@ TEST(LateStores, AreNotManyOfOneBlock) {
   LateStores stores(1, 1);
   stores.begin_turn(0);
   for (std::uint32_t& word : memory) {
-    stores.store(reinterpret_cast<unsigned char*>(&word), sizeof(word));
+    stores.store(reinterpret_cast<unsigned char*>(&word), sizeof(word), /*is_strong=*/false);
     word = 1;
   }
-  stores.end_turn(/*waits=*/false);
+  stores.end_turn();
   const auto late = std::count(memory.begin(), memory.end(), 0u);
   EXPECT_GT(late, 100);
   EXPECT_LE(late, 256);

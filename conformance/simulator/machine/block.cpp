@@ -93,7 +93,7 @@ bool Block::run() {
   if (observer_ == nullptr) return run_turn();
   observer_->begin_turn();
   const bool has_ended = run_turn();
-  observer_->end_turn(has_ended);
+  observer_->end_turn();
   return has_ended;
 }
 
@@ -121,7 +121,9 @@ bool Block::run_turn() {
     } else {
       report_deadlock();
     }
-    if (yielded_) ++used_up;
+    if (!yielded_) continue;
+    ++used_up;
+    if (observer_ != nullptr) observer_->let_time_pass();
   }
   turns_ = kTurnsOfBlock;
   ++turns_taken_;

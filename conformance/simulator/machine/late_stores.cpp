@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace opgate::simulator {
 namespace late_stores {
@@ -10,8 +11,8 @@ constexpr std::uintptr_t kWord = 4;
 // A block that stores to more places stores to most of the others at once, which takes less time.
 constexpr std::size_t kFewOfBlock = 64;
 constexpr std::size_t kMostOfBlock = 256;
-// In the time of a turn that ends its block. Threads that wait must not wait for long.
-constexpr std::uint64_t kTurnThatWaits = 16;
+// In the time of a turn that ends its block.
+constexpr std::uint64_t kLongRun = 16;
 
 std::uintptr_t number_of(const unsigned char* at) { return reinterpret_cast<std::uintptr_t>(at); }
 
@@ -44,19 +45,35 @@ void LateStores::exchange_views(Buffer& buffer) {
 void LateStores::begin_turn(std::uint32_t block) {
   block_ = block;
   running_ = &buffers_[block];
+  turn_began_ = now_;
   exchange_views(*running_);
 }
 
-void LateStores::end_turn(bool waits) {
-  exchange_views(*running_);
-  running_ = nullptr;
-  now_ += waits ? late_stores::kTurnThatWaits : 1;
+void LateStores::let_time_pass() {
+  now_ += late_stores::kLongRun;
   settle_due();
+}
+
+void LateStores::end_turn() {
+  ++now_;
+  exchange_views(*running_);
+  begin_delays(*running_);
+  running_ = nullptr;
+  settle_due();
+}
+
+// The turn in which something was stored is no delay.
+void LateStores::begin_delays(Buffer& buffer) {
+  buffer.next_due = ~std::uint64_t{0};
+  for (auto& [begin, late] : buffer.stores) {
+    if (std::exchange(late.is_of_this_turn, false)) late.due += now_ - turn_began_;
+    buffer.next_due = std::min(buffer.next_due, late.due);
+  }
 }
 
 // Some are visible at once, and the others after very different times: so that a signal may overtake the data
 // before it, and so that what one block has stored may be late for all others of a large launch.
-std::uint64_t LateStores::draw_delay() {
+std::uint64_t LateStores::draw_delay(bool is_strong) {
   using namespace late_stores;
   constexpr std::uint64_t kAtOnce = 3;
   constexpr std::uint64_t kLate = 8;
@@ -67,14 +84,15 @@ std::uint64_t LateStores::draw_delay() {
   if (known >= kFewOfBlock && (drawn >> 16) % kOneOf != 0) return 0;
   const std::uint64_t kind = drawn % (kAtOnce + kLate);
   if (kind < kAtOnce) return 0;
+  if (is_strong) return 1 + (drawn >> 32) % kLongRun;
   const std::uint64_t least = std::uint64_t{1} << (kind - kAtOnce);
   return least + (drawn >> 32) % least;
 }
 
-void LateStores::store(unsigned char* to, std::size_t bytes) {
+void LateStores::store(unsigned char* to, std::size_t bytes, bool is_strong) {
   using namespace late_stores;
   make_visible_of_others(to, bytes);
-  const std::uint64_t delay = draw_delay();
+  const std::uint64_t delay = draw_delay(is_strong);
   const bool is_known = is_any_owned(to, bytes);
   if (!is_known && delay == 0) return;
   auto& stores = running_->stores;
@@ -89,14 +107,12 @@ void LateStores::store(unsigned char* to, std::size_t bytes) {
   if (!has_parts && delay == 0) return;
   Late late;
   late.bytes = static_cast<std::uint8_t>(bytes);
-  // The turn in which it was stored is no delay.
-  late.due = now_ + kTurnThatWaits + delay;
+  late.due = turn_began_ + delay;
   std::memcpy(late.hidden.data(), to, bytes);
   while (part != stores.end() && part->first < begin + bytes) {
     std::memcpy(late.hidden.data() + (part->first - begin), part->second.hidden.data(), part->second.bytes);
     part = stores.erase(part);
   }
-  running_->next_due = stores.empty() ? late.due : std::min(running_->next_due, late.due);
   stores.emplace_hint(part, begin, late);
   for_each_word(begin, bytes, [&](std::uintptr_t word) { owners_[word] = block_; });
 }
@@ -153,6 +169,10 @@ void LateStores::forget_words_of(const Buffer& buffer, std::uintptr_t begin, std
 
 void LateStores::settle_due() {
   for (auto buffer = buffers_.begin(); buffer != buffers_.end();) {
+    if (&buffer->second == running_) {
+      ++buffer;
+      continue;
+    }
     auto& stores = buffer->second.stores;
     if (buffer->second.next_due <= now_) {
       std::uint64_t next_due = ~std::uint64_t{0};

@@ -26,12 +26,14 @@ class LateStores {
 
   /// From now on the block of this number runs.
   void begin_turn(std::uint32_t block);
-  /// It stops. `waits`: it has not ended, so that it may be waiting for a store of another block.
-  void end_turn(bool waits);
+  /// Its threads have run long, so that they may be waiting for a store of another block.
+  void let_time_pass();
+  /// It stops.
+  void end_turn();
 
   /// The block that runs is about to store so many bytes, which become visible together. `to` is where the
-  /// host stores them.
-  void store(unsigned char* to, std::size_t bytes);
+  /// host stores them. `is_strong`: others may wait for it, so that it is not late for long.
+  void store(unsigned char* to, std::size_t bytes, bool is_strong);
 
   /// What the block that runs has stored so far becomes visible.
   void make_visible();
@@ -48,6 +50,7 @@ class LateStores {
         hidden;  ///< what memory does not hold now: of the block or of others
     std::uint8_t bytes = 0;
     std::uint64_t due = 0;
+    bool is_of_this_turn = true;
   };
   struct Buffer {
     std::map<std::uintptr_t, Late> stores;  ///< by where they are
@@ -55,7 +58,8 @@ class LateStores {
   };
 
   static void exchange_views(Buffer& buffer);
-  std::uint64_t draw_delay();
+  std::uint64_t draw_delay(bool is_strong);
+  void begin_delays(Buffer& buffer);
   bool is_any_owned(const unsigned char* at, std::size_t bytes) const;
   void settle_due();
   void make_visible(std::uint32_t block, unsigned char* at, std::size_t bytes);
@@ -64,6 +68,7 @@ class LateStores {
 
   std::mt19937_64 random_;
   std::uint64_t now_ = 0;
+  std::uint64_t turn_began_ = 0;
   std::map<std::uint32_t, Buffer> buffers_;  ///< of blocks
   std::uint32_t block_ = 0;                  ///< that runs
   Buffer* running_ = nullptr;

@@ -24,9 +24,10 @@ class BlockObserver {
   /// A block begins.
   virtual void begin(const Extent& index, std::size_t shared_bytes) = 0;
 
-  /// The block goes on, and later stops.
+  /// The block goes on, has run long since then, and later stops.
   virtual void begin_turn() {}
-  virtual void end_turn(bool /*has_ended*/) {}
+  virtual void let_time_pass() {}
+  virtual void end_turn() {}
 
   /// Executes an instruction that has an annotation and whose guard holds.
   virtual void execute(Thread& thread, const Instruction& instruction) = 0;

@@ -16,7 +16,8 @@ class LateBlock final : public BlockObserver {
     if (tools_ != nullptr) tools_->begin(index, shared_bytes);
   }
   void begin_turn() override { launch_.stores().begin_turn(number_); }
-  void end_turn(bool has_ended) override { launch_.stores().end_turn(!has_ended); }
+  void let_time_pass() override { launch_.stores().let_time_pass(); }
+  void end_turn() override { launch_.stores().end_turn(); }
   void execute(Thread& thread, const Instruction& instruction) override {
     launch_.prepare(thread, instruction);
     if (tools_ != nullptr)
@@ -86,7 +87,7 @@ void LateLaunch::prepare_access(Thread& thread, const Instruction& instruction, 
   if (!is_store)
     stores_.make_visible(place, how.bytes);
   else if (!is_of_host(address))
-    stores_.store(place, how.bytes);
+    stores_.store(place, how.bytes, how.is_strong);
 }
 
 // The host may access its memory while the kernel runs, and must see there what memory really holds.
