@@ -29,6 +29,7 @@ enum class Fate {
   survived,     ///< no case that reaches it noticed it
   not_reached,  ///< no case runs its code
   equivalent,   ///< it survived, and somebody has examined it: it cannot be noticed
+  refused,      ///< Triton does not compile it
 };
 
 struct MutantResult {
@@ -39,7 +40,8 @@ struct MutantResult {
   std::string killer;   ///< the case that noticed it; of a survivor: a case of a slow check that notices it
   std::string how;      ///< that case's verdict: "wrong", "crash"
   std::string found;    ///< what that case found, in words
-  std::string because;  ///< of an equivalent one: the reason that was given
+  /// Of an equivalent one: the reason that was given; of a refused one: Triton's message.
+  std::string because;
 };
 
 }  // namespace opgate

@@ -40,13 +40,13 @@ class MutationRun::Trial {
 
   // Whether the mutant has its fate. Otherwise worker() is to be attended.
   bool finished() {
-    while (result_.fate != Fate::killed && (worker_ == nullptr || worker_->finished())) {
+    while (!has_fate() && (worker_ == nullptr || worker_->finished())) {
       worker_.reset();
       if (stages_.empty()) return true;
       begin(stages_.front());
       stages_.erase(stages_.begin());
     }
-    return result_.fate == Fate::killed;
+    return has_fate();
   }
 
   WorkerClient& worker() { return *worker_; }
@@ -72,15 +72,23 @@ class MutationRun::Trial {
     WorkerProgram program =
         worker_program(run_.config_.programs, setup_, stage.kind, stage.simulated, lane_ + 1);
     program.setup.mutant = result_.mutant.number;
-    WorkerClient::Work work{{queue_.get()}, 1, {.verdict = on_verdict}, [](const auto&, const auto&) {}};
+    const auto on_refused = [this](const std::string& why) {
+      if (has_fate()) return;
+      result_.fate = Fate::refused;
+      result_.because = why;
+    };
+    WorkerClient::Work work{
+        {queue_.get()}, 1, {.verdict = on_verdict, .refused = on_refused}, [](const auto&, const auto&) {}};
     WorkerClient::ForkedFrom from{&templates_.of(stage.kind, stage.simulated), {}};
     worker_ = std::make_unique<WorkerClient>(std::move(program), std::move(work), std::move(from));
   }
 
+  bool has_fate() const { return result_.fate == Fate::killed || result_.fate == Fate::refused; }
+
   void take(Calls::Position call, const Check& check, const Judgement& judgement) {
     if (!todo_.remove(call, check)) return;
     ++result_.cases;
-    if (!is_broken(judgement.verdict) || result_.fate == Fate::killed) return;
+    if (!is_broken(judgement.verdict) || has_fate()) return;
     result_.fate = Fate::killed;
     result_.killer = case_id(run_.plan_.calls[call], check);
     result_.how = to_string(judgement.verdict);

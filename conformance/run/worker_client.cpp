@@ -158,6 +158,7 @@ void WorkerClient::take_verdicts(const json& message, double seconds) {
   if (message.contains("facts")) facts = message.at("facts").get<CallFacts>();
   std::vector<int> reached;
   if (message.contains("reached")) message.at("reached").get_to(reached);
+  const std::string refused = message.value("refused", "");
   if (message.contains("printed")) process_.forget_printed(message.at("printed").get<std::streamoff>());
   const Job job = jobs_.take_first();
   doing_.clear();
@@ -165,6 +166,7 @@ void WorkerClient::take_verdicts(const json& message, double seconds) {
   if (!job.call) return;
   queue_->answered(*job.call);
   if (facts) work_.listener.facts(*job.call, *facts);
+  if (!refused.empty()) work_.listener.refused(refused);
   if (message.contains("reached")) work_.listener.reached(*job.call, process_.kind(), reached);
   for (size_t i = 0; i < job.checks.size(); ++i)
     work_.listener.verdict(*job.call, *job.checks[i], with_suspicion(job, std::move(judgements[i])));

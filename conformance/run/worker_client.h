@@ -25,6 +25,8 @@ class WorkerClient {
     /// The mutants whose code the call has reached, if the worker was started to report them.
     std::function<void(Calls::Position, Worker, const std::vector<int>& mutants)> reached =
         [](Calls::Position, Worker, const std::vector<int>&) {};
+    /// Triton does not compile the mutant that the worker runs, for this reason; before the verdicts.
+    std::function<void(const std::string&)> refused = [](const std::string&) {};
     /// The worker spent this many seconds on the job.
     std::function<void(const Job&, double)> took = [](const Job&, double) {};
   };

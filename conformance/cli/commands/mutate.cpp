@@ -14,6 +14,7 @@
 #include "mutation/equivalent_mutants.h"
 #include "mutation/mutation_run.h"
 #include "process/interrupt.h"
+#include "process/mutants.h"
 
 namespace opgate::mutate {
 namespace {
@@ -55,12 +56,15 @@ void print_begin(const MutatedBuild& built, const std::vector<std::string>& brok
   std::fflush(stdout);
 }
 
-// Python packages that load a library themselves find the one with mutants by such a variable.
-void set_variables(const MutationRecipe& recipe, const std::filesystem::path& copy) {
+// Python packages that load a library themselves find the one with mutants by such a variable, if one was
+// built.
+void set_variables(const MutationRecipe& recipe, const MutatedBuild& built) {
   constexpr std::string_view kCopy = "{copy}";
+  const std::string copy = built.copy.string();
   for (auto [name, value] : recipe.environment) {
+    if (!built.in_libraries && value.find(kCopy) != std::string::npos) continue;
     for (size_t at = value.find(kCopy); at != std::string::npos; at = value.find(kCopy, at))
-      value.replace(at, kCopy.size(), copy.string());
+      value.replace(at, kCopy.size(), copy);
     setenv(name.c_str(), value.c_str(), /*overwrite=*/1);
   }
 }
@@ -95,6 +99,12 @@ void write_lines(const std::filesystem::path& file, const std::vector<MutantResu
   for (const MutantResult& result : results) lines << mutant_line(result) << '\n';
 }
 
+// What workers need to know of mutants in Python modules; see python/opgate/mutation/running.py.
+void announce_python(const MutatedBuild& built) {
+  if (!built.python_table.empty()) setenv("OPGATE_PYTHON_MUTANTS", built.python_table.c_str(), 1);
+  if (!built.in_libraries) setenv(kNoMutantsInLibraries, "1", 1);
+}
+
 int mutate(MutateOptions options) {
   const auto start = steady_clock::now();
   const auto seconds = [&] { return std::chrono::duration<double>(steady_clock::now() - start).count(); };
@@ -103,7 +113,8 @@ int mutate(MutateOptions options) {
   const MutatedBuild built = build_mutants(config, options.choice);
   const double build_seconds = seconds();
 
-  set_variables(config.mutation, built.copy);
+  set_variables(config.mutation, built);
+  announce_python(built);
   options.project.build = built.libraries;
   Project project = open_project(options.project, options.execution.limits());
   Filter filter = options.filter;
@@ -155,6 +166,10 @@ int mutate(MutateOptions options) {
       "{:.0f} s ({:.0f} s to build, {:.0f} s to find what reaches them)\n",
       score.percent(), counted(score.killed + score.survived, "mutant"), score.killed, score.survived,
       score.equivalent, score.not_reached, seconds(), build_seconds, reached_seconds - build_seconds);
+  if (score.refused > 0)
+    fmt::print("{} by Triton\n", score.refused == 1
+                                     ? "1 mutant is not compiled"
+                                     : fmt::format("{} mutants are not compiled", score.refused));
   if (score.percent() >= options.least) return kAllKept;
   fmt::print("the score is below {} %, which --least asks for\n", options.least);
   return kPromiseBroken;

@@ -4,6 +4,7 @@
 #include <opgate/error.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <fstream>
 
 #include "base/files.h"
@@ -16,8 +17,10 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-// The library that the build in `built` has made, or the original one, which has no mutants.
+// The library that the build in `built` has made, or the original one, which has no mutants. Without a build,
+// `built` is empty.
 fs::path library_of(const fs::path& built, const fs::path& original) {
+  if (built.empty()) return original;
   for (const fs::path& place : {built / original.filename(), built / "lib" / original.filename()}) {
     if (fs::exists(place)) return place;
   }
@@ -49,12 +52,6 @@ MutatedBuild build_mutants(const Config& config, const MutantChoice& choice) {
         config.file.string()));
   }
   const BuildRecipe& build = recipe.build.command.empty() ? config.build : recipe.build;
-  if (build.command.empty()) {
-    throw SetupError(fmt::format(
-        "{} does not say how the project is built: add mutation = {{ sources = [...], command = \"...\", "
-        "folder = \"...\" }}; the command runs in a copy of the project",
-        config.file.string()));
-  }
   std::vector<std::string> without = recipe.without;
   without.insert(without.end(), choice.without.begin(), choice.without.end());
   const fs::path place = config.output / "mutation";
@@ -63,7 +60,9 @@ MutatedBuild build_mutants(const Config& config, const MutantChoice& choice) {
   fs::remove(answer);
   const Programs programs = this_program(config);
   const json request{{"root", config.file.parent_path()},
+                     {"config", config.file},
                      {"copy", copy},
+                     {"python", place / "python"},
                      {"sources", sources},
                      {"without", without},
                      {"command", build.command},
@@ -88,8 +87,13 @@ MutatedBuild build_mutants(const Config& config, const MutantChoice& choice) {
   answered.at("refused").get_to(built.refused);
   answered.at("not_understood").get_to(built.not_understood);
   built.sources = answered.at("sources").size();
+  built.python_table = answered.at("python_table").get<std::string>();
   built.copy = copy;
-  built.libraries = gather_libraries(config, place / "libraries", copy / build.folder);
+  built.in_libraries = std::ranges::any_of(
+      built.mutants, [](const Mutant& each) { return fs::path(each.file).extension() != ".py"; });
+  // Those of an earlier build have mutants with the same numbers.
+  const fs::path built_into = built.in_libraries ? copy / build.folder : fs::path();
+  built.libraries = gather_libraries(config, place / "libraries", built_into);
   return built;
 }
 

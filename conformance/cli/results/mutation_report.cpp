@@ -16,7 +16,7 @@ namespace {
 constexpr size_t kLongestLine = 140;
 
 std::string_view word_of(Fate fate) {
-  constexpr std::array kWords{"killed", "survived", "not reached", "equivalent"};
+  constexpr std::array kWords{"killed", "survived", "not reached", "equivalent", "does not compile"};
   return kWords[static_cast<size_t>(fate)];
 }
 
@@ -64,7 +64,7 @@ void print_table(const std::map<std::string, MutationScore>& scores, std::string
 }  // namespace
 
 void MutationScore::add(Fate fate) {
-  std::array<size_t*, 4> counts{&killed, &survived, &not_reached, &equivalent};
+  std::array<size_t*, 5> counts{&killed, &survived, &not_reached, &equivalent, &refused};
   ++*counts[static_cast<size_t>(fate)];
 }
 
@@ -77,6 +77,7 @@ double MutationScore::percent() const {
 MutationScore print_mutants(const std::vector<MutantResult>& results, bool verbose) {
   print_all(results, Fate::survived, "survived");
   if (verbose) print_all(results, Fate::not_reached, "not reached");
+  if (verbose) print_all(results, Fate::refused, "not compiled by Triton");
   MutationScore all;
   std::map<std::string, MutationScore> by_folder, by_kind;
   std::map<std::string, size_t> killers;

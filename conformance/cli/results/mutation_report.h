@@ -11,7 +11,7 @@ namespace opgate {
 
 /// How many mutants had which fate.
 struct MutationScore {
-  size_t killed = 0, survived = 0, not_reached = 0, equivalent = 0;
+  size_t killed = 0, survived = 0, not_reached = 0, equivalent = 0, refused = 0;
 
   void add(Fate fate);
   /// The percentage of those that could be noticed and were; 100 if there are none.

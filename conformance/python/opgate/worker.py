@@ -125,6 +125,7 @@ class Worker:
         from opgate.class_spec import CLASSES
         from opgate.functions import register_functions
         from opgate.model import MODELS
+        from opgate.mutation import running
         from opgate.package import PackageStore
         from opgate.registration import all_operators, defined_in, registered, with_schema
         from opgate.registry import load_checks, prose_of
@@ -132,6 +133,10 @@ class Worker:
         from opgate.spec import SPECS
         from opgate.startup.triton_parameters import name_parameters
 
+        try:
+            running.install()
+        except running.WrongModule as error:
+            raise SetupError(str(error)) from error
         before = all_operators()
         mapped_before = mapped_libraries()
         waiting = load_libraries(setup["libraries"])
@@ -140,6 +145,10 @@ class Worker:
         of_libraries = with_schema(all_operators() - before)
         imported_before = set(sys.modules)
         load_modules(setup["modules"])
+        try:
+            running.demand_right_modules()
+        except running.WrongModule as error:
+            raise SetupError(str(error)) from error
         self.imported_files = project_files(imported_before)
         # They may need what a module has loaded by now.
         if failures := load_libraries(waiting):
@@ -241,12 +250,14 @@ class Worker:
         return answer
 
     def choose_mutant(self, number: int) -> None:
-        """From now on, this mutant of the libraries runs; see process/mutants.h."""
+        """From now on, this mutant of libraries and modules runs; see process/mutants.h."""
         from opgate import _engine
+        from opgate.mutation import running
 
         self.reports_mutants = number < 0
         if number != 0:
             _engine.choose_mutant(number)
+        running.choose(number)
 
     def begin(self, mutant: int) -> None:
         """In a process that was forked: from now on, this process is the worker, and runs this mutant."""
@@ -260,18 +271,20 @@ class Worker:
         self.printed = _end_of_printed()
 
     def _run(self, command: dict[str, Any]) -> dict[str, Any]:
+        from opgate import _engine
         from opgate.call import Call
         from opgate.judging import judge_call
         from opgate.lost_device import end_if_lost
+        from opgate.mutation import running
 
         call = Call(command["run"], self.packages)
         judgements, facts = judge_call(call, command["checks"], self.checks)
         end_if_lost(call.place)
         answer = {"ran": call.id, "judgements": judgements} | facts
         if self.reports_mutants:
-            from opgate import _engine
-
-            answer["reached"] = _engine.reached_mutants()
+            answer["reached"] = _engine.reached_mutants() + running.take_reached()
+        if why := running.refused():
+            answer["refused"] = why
         if (printed := _end_of_printed()) != self.printed:
             self.printed = answer["printed"] = printed
         return answer

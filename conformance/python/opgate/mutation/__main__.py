@@ -13,6 +13,7 @@ from opgate.mutation.build import Build, BuildFailure, build
 from opgate.mutation.changed_lines import UnknownRevision, changed_lines
 from opgate.mutation.instrumentation import ENDINGS
 from opgate.mutation.mutant import Mutant
+from opgate.mutation.python_source import ENDING
 from opgate.mutation.tree import TreeError, project_files
 
 
@@ -22,12 +23,13 @@ class Wrong(Exception):
 
 def sources_of(root: Path, wanted: list[str], without: list[str]) -> list[str]:
     """The sources that are named, or lie in a folder that is, relative to `root`."""
-    files = [str(file) for file in project_files(root) if file.suffix in ENDINGS]
+    endings = (*ENDINGS, ENDING)
+    files = [str(file) for file in project_files(root) if file.suffix in endings]
     found: list[str] = []
     for name in wanted:
         below = [file for file in files if file == name or Path(name) in Path(file).parents or name == "."]
         if not below:
-            raise Wrong(f"{name}: there is no source of C++ or CUDA ({', '.join(ENDINGS)}) in {root}")
+            raise Wrong(f"{name}: there is no source of C++, CUDA or Python ({', '.join(endings)}) in {root}")
         found += below
     left = {
         file
@@ -71,28 +73,33 @@ def _digest(mutant: Mutant, seed: int) -> bytes:
     return hashlib.sha256("\0".join(what).encode()).digest()
 
 
+def _demand_parser() -> None:
+    try:
+        import tree_sitter_cuda  # noqa: F401
+    except ImportError as error:
+        raise Wrong(
+            "opgate mutate reads C++ and CUDA with the Python packages tree-sitter and tree-sitter-cuda; "
+            f"install them: {sys.executable} -m pip install tree-sitter tree-sitter-cuda"
+        ) from error
+
+
 def main() -> int:
     """Carries out the request; the exit status is 2 with a message on stderr if that is not possible."""
     request = json.loads(Path(sys.argv[1]).read_text())
     try:
-        import tree_sitter_cuda  # noqa: F401
-    except ImportError:
-        print(
-            "opgate: opgate mutate reads sources with the Python packages tree-sitter and tree-sitter-cuda; "
-            f"install them: {sys.executable} -m pip install tree-sitter tree-sitter-cuda",
-            file=sys.stderr,
-        )
-        return 2
-    try:
         root = Path(request["root"])
         asked = Build(
             root,
+            Path(request["config"]),
             Path(request["copy"]),
+            Path(request["python"]),
             sources_of(root, request["sources"], request["without"]),
             request["command"],
             Path(request["log"]),
             request["environment"],
         )
+        if any(not file.endswith(ENDING) for file in asked.sources):
+            _demand_parser()
         lines = changed_lines(root, request["diff"]) if request["diff"] else None
         choose = chooser(request["kinds"], lines, request["most"], request["seed"])
         built = build(asked, choose, lambda text: print(f"mutate: {text}", flush=True))
@@ -107,6 +114,7 @@ def main() -> int:
         "refused": [mutant.as_json() for mutant in built.refused],
         "not_understood": built.not_understood,
         "sources": asked.sources,
+        "python_table": str(built.python_table or ""),
     }
     Path(request["answer"]).write_text(json.dumps(answer))
     return 0

@@ -1,9 +1,12 @@
-"""Builds a library with all of its mutants, without those that no compiler takes."""
+"""Builds a project with all of its mutants, without those that no compiler takes."""
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import re
+import shutil
 import subprocess
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -11,6 +14,14 @@ from pathlib import Path
 
 from opgate.mutation.instrumentation import HEADER, HEADER_NAME, Source, instrumented, numbered, source_of
 from opgate.mutation.mutant import Mutant
+from opgate.mutation.python_source import (
+    ENDING,
+    PythonSource,
+    kernels,
+    python_instrumented,
+    python_numbered,
+    python_source_of,
+)
 from opgate.mutation.tree import copy_tree, write_if_changed
 
 # Of gcc, clang and nvcc: "FILE:LINE:COLUMN: error: ..." and "FILE(LINE): error: ...".
@@ -28,7 +39,11 @@ class Build:
     """What the user asks for: a project, its sources, and how it is built."""
 
     root: Path
+    config: Path
+    """The opgate.toml, for messages."""
     copy: Path
+    python: Path
+    """Where Python modules with mutants are written, and what Triton compiles from them."""
     sources: list[str]
     command: str
     log: Path
@@ -42,14 +57,52 @@ class Built:
     mutants: list[Mutant]
     refused: list[Mutant]
     not_understood: dict[str, list[int]]
+    python_table: Path | None
+    """Of the modules with mutants, for `running.py`; None if there are none."""
+
+
+@dataclass
+class Libraries:
+    """Sources of C++ and CUDA, and their mutants."""
+
+    sources: list[Source]
+    mutants: list[list[Mutant]]
+
+
+@dataclass
+class Modules:
+    """Sources of Python, and their mutants."""
+
+    sources: list[PythonSource]
+    mutants: list[list[Mutant]]
 
 
 def build(
     request: Build, choose: Callable[[list[Mutant]], list[Mutant]], announce: Callable[[str], None]
 ) -> Built:
-    """Builds the copy of the project with the mutants that `choose` selects from all. Raises BuildFailure."""
-    sources, mutants = _all_mutants(request)
-    chosen = choose([mutant for of_source in mutants for mutant in of_source])
+    """Builds the project with the mutants that `choose` selects from all. Raises BuildFailure."""
+    libraries, modules = _all_mutants(request)
+    everything = [mutant for of_source in libraries.mutants + modules.mutants for mutant in of_source]
+    chosen = choose(everything)
+    compiled = {id(mutant) for of_source in libraries.mutants for mutant in of_source}
+    built = Built([], [], {}, None)
+    if of_libraries := [mutant for mutant in chosen if id(mutant) in compiled]:
+        built = _build_libraries(request, libraries, of_libraries, announce)
+    if of_modules := [mutant for mutant in chosen if id(mutant) not in compiled]:
+        built.mutants += of_modules
+        built.python_table = _write_modules(request, modules, {mutant.number for mutant in of_modules})
+    return built
+
+
+def _build_libraries(
+    request: Build, libraries: Libraries, chosen: list[Mutant], announce: Callable[[str], None]
+) -> Built:
+    if not request.command:
+        raise BuildFailure(
+            f"{request.config} does not say how the project is built: add mutation = {{ sources = [...], "
+            'command = "...", folder = "..." }; the command runs in a copy of the project'
+        )
+    sources, mutants = libraries.sources, libraries.mutants
     copy_tree(request.root, request.copy, [Path(source.file) for source in sources])
     most = 1 + max((mutant.number for mutant in chosen), default=0)
     header = HEADER.read_bytes().replace(b"#define OPGATE_MUTANTS 1024", b"#define OPGATE_MUTANTS %d" % most)
@@ -66,7 +119,7 @@ def build(
             not_understood = {
                 source.file: source.not_understood for source in sources if source.not_understood
             }
-            return Built(chosen, refused, not_understood)
+            return Built(chosen, refused, not_understood, None)
         bad = _blamed(printed, chosen)
         if not bad:
             raise BuildFailure(
@@ -82,14 +135,61 @@ def build(
     )
 
 
-def _all_mutants(request: Build) -> tuple[list[Source], list[list[Mutant]]]:
-    sources = [source_of(request.root, file) for file in request.sources]
-    mutants: list[list[Mutant]] = []
+def _write_modules(request: Build, modules: Modules, numbers: set[int]) -> Path:
+    """Writes modules with these mutants, and returns the file that describes them for `running.py`."""
+    shutil.rmtree(request.python, ignore_errors=True)
+    described = []
+    for source, mutants in zip(modules.sources, modules.mutants, strict=True):
+        if not numbers & {mutant.number for mutant in mutants}:
+            continue
+        code = request.python / source.file
+        write_if_changed(code, python_instrumented(source, mutants, numbers))
+        file = request.root / source.file
+        described.append(
+            {
+                "file": str(file),
+                "name": _module_name(file),
+                "digest": hashlib.sha256(file.read_bytes()).hexdigest(),
+                "code": str(code),
+                "functions": sorted({mutant.function.partition(".")[0] for mutant in mutants} - {""}),
+                "kernels": kernels(source, mutants, numbers),
+            }
+        )
+    table = request.python / "mutants.json"
+    table.write_text(json.dumps({"folder": str(request.python / "compiled"), "sources": described}))
+    return table
+
+
+def _module_name(file: Path) -> str:
+    """The name by which a module is imported: with those of the packages that it is in."""
+    parts = [] if file.stem == "__init__" else [file.stem]
+    folder = file.parent
+    while (folder / "__init__.py").exists():
+        parts.insert(0, folder.name)
+        folder = folder.parent
+    return ".".join(parts)
+
+
+def _all_mutants(request: Build) -> tuple[Libraries, Modules]:
+    libraries, modules = Libraries([], []), Modules([], [])
     first = 1
-    for source in sources:
-        mutants.append(numbered(source, first))
-        first += len(mutants[-1])
-    return sources, mutants
+    for file in request.sources:
+        if file.endswith(ENDING):
+            continue
+        libraries.sources.append(source_of(request.root, file))
+        libraries.mutants.append(numbered(libraries.sources[-1], first))
+        first += len(libraries.mutants[-1])
+    for file in request.sources:
+        if not file.endswith(ENDING):
+            continue
+        try:
+            module = python_source_of(request.root, file)
+        except (SyntaxError, UnicodeDecodeError) as error:
+            raise BuildFailure(f"{file} is no Python source: {error}") from error
+        modules.sources.append(module)
+        modules.mutants.append(python_numbered(module, first))
+        first += len(modules.mutants[-1])
+    return libraries, modules
 
 
 def _run(request: Build) -> str | None:

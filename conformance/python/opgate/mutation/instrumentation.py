@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from opgate.mutation.kinds import EVERYWHERE
 from opgate.mutation.kinds_of_operators import FOR_OPERATORS
 from opgate.mutation.mutant import Change, Mutant
+from opgate.mutation.splicing import Wrapped, spliced
 from opgate.mutation.syntax import function_around, not_understood, parsed, run_time_nodes, text
 
 if TYPE_CHECKING:
@@ -73,26 +74,16 @@ def instrumented(source: Source, mutants: Sequence[Mutant], chosen: Iterable[int
     ]
     if not pairs:
         return source.content
-    begins: dict[int, list[tuple[int, str]]] = {}
-    ends: dict[int, list[tuple[int, str]]] = {}
-    for change, mutant in pairs:
-        node = change.node
-        length = node.end_byte - node.start_byte
-        begins.setdefault(node.start_byte, []).append((-length, _numbered(change.before, mutant.number)))
-        ends.setdefault(node.end_byte, []).append((length, _numbered(change.after, mutant.number)))
-    pieces: list[bytes] = []
-    at = 0
-    for place in sorted(begins.keys() | ends.keys()):
-        pieces.append(source.content[at:place])
-        at = place
-        # Of several nodes with one end, the innermost ends first; of several with one begin, the outermost
-        # begins first; and of several changes of one node, the last one to begin is the first one to end.
-        pieces += [
-            after.encode() for _, after in sorted(reversed(ends.get(place, [])), key=lambda entry: entry[0])
-        ]
-        pieces += [before.encode() for _, before in sorted(begins.get(place, []), key=lambda entry: entry[0])]
-    pieces.append(source.content[at:])
-    return f'#include "{HEADER_NAME}"\n#line 1\n'.encode() + b"".join(pieces)
+    wrapped = [
+        Wrapped(
+            change.node.start_byte,
+            change.node.end_byte,
+            _numbered(change.before, mutant.number),
+            _numbered(change.after, mutant.number),
+        )
+        for change, mutant in pairs
+    ]
+    return f'#include "{HEADER_NAME}"\n#line 1\n'.encode() + spliced(source.content, wrapped)
 
 
 def _fits_in_a_line(change: Change) -> bool:

@@ -1,0 +1,101 @@
+"""The kinds of mutants of kernels in Triton: masks, axes, tails, atomic additions and accumulators."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from opgate.mutation.python_change import PythonChange, compiled_instead, instead
+from opgate.mutation.python_kinds import call_with
+from opgate.mutation.python_kinds_of_operators import widens
+from opgate.mutation.python_syntax import Site, last_name
+
+# Where the mask and the value in its place stand among the positional arguments.
+MASKS = {"load": ((1, 2), ("mask", "other")), "store": ((2,), ("mask",))}
+AXES = ("program_id", "num_programs")
+
+
+def of_mask(site: Site) -> Iterator[PythonChange]:
+    """tl.load(p, mask=m, other=0) as tl.load(p)."""
+    node = site.node
+    if not isinstance(node, ast.Call) or last_name(node.func) not in MASKS:
+        return
+    places, names = MASKS[last_name(node.func)]
+    if len(node.args) > places[0] or any(each.arg == "mask" for each in node.keywords):
+        yield instead(site, "mask", call_with(site, node, [*places, *names]))
+
+
+def of_axis(site: Site) -> Iterator[PythonChange]:
+    """tl.program_id(0) as tl.program_id(1)."""
+    if is_axis(site):
+        assert isinstance(site.node, ast.Constant)
+        yield instead(site, "axis", "0" if site.node.value else "1")
+
+
+def of_atomic(site: Site) -> Iterator[PythonChange]:
+    """tl.atomic_add(p, x, mask=m) as tl.store(p, tl.load(p, mask=m) + x, mask=m)."""
+    node = site.node
+    if not isinstance(node, ast.Expr) or not isinstance(node.value, ast.Call):
+        return
+    call = node.value
+    if not isinstance(call.func, ast.Attribute) or call.func.attr != "atomic_add" or len(call.args) < 2:
+        return
+    place, value = (site.text.in_one_line(each) for each in call.args[:2])
+    masks = [each.value for each in call.keywords if each.arg == "mask"] + call.args[2:3]
+    mask = f", mask={site.text.in_one_line(masks[0])}" if masks else ""
+    tl = site.text.in_one_line(call.func.value)
+    yield compiled_instead(site, "atomic", f"{tl}.store({place}, {tl}.load({place}{mask}) + ({value}){mask})")
+
+
+def of_accumulator(site: Site) -> Iterator[PythonChange]:
+    """x.to(tl.float32) as x, and a sum that is rounded to a narrower type at each step."""
+    node = site.node
+    if isinstance(node, ast.Call) and widens(node):
+        assert isinstance(node.func, ast.Attribute)
+        yield instead(site, "accumulator", site.text.in_one_line(node.func.value))
+    if (
+        isinstance(node, ast.AugAssign)
+        and isinstance(node.op, ast.Add)
+        and isinstance(node.target, ast.Name)
+        and site.text.has_lines_of_its_own(node)
+    ):
+        name, value = node.target.id, site.text.in_one_line(node.value)
+        yield compiled_instead(
+            site,
+            "accumulator",
+            f"{name} = ({name} + ({value})).to({_language(site)}.bfloat16).to({name}.dtype)",
+            f"{site.text.in_one_line(node)}, rounded to a narrower type",
+        )
+
+
+FOR_KERNELS = (of_mask, of_axis, of_atomic, of_accumulator)
+
+
+def of_tail(site: Site) -> Iterator[PythonChange]:
+    """tl.cdiv(n, b) as n // b, in kernels and in the grids of their launches."""
+    node = site.node
+    if isinstance(node, ast.Call) and last_name(node.func) == "cdiv" and len(node.args) == 2:
+        count, size = (site.text.in_one_line(each) for each in node.args)
+        yield instead(site, "tail", f"({count}) // ({size})", f"{count} // {size}")
+
+
+def is_axis(site: Site) -> bool:
+    """Whether the node is the number of an axis of the grid."""
+    node, owner = site.node, site.parent
+    if isinstance(owner, ast.keyword):
+        owner = site.parents[-2]
+    return isinstance(node, ast.Constant) and isinstance(owner, ast.Call) and last_name(owner.func) in AXES
+
+
+def _language(site: Site) -> str:
+    """What this module calls triton.language."""
+    for each in ast.walk(site.parents[0]):
+        if isinstance(each, ast.Import):
+            names = [name.asname or name.name for name in each.names if name.name == "triton.language"]
+        elif isinstance(each, ast.ImportFrom) and each.module == "triton":
+            names = [name.asname or name.name for name in each.names if name.name == "language"]
+        else:
+            continue
+        if names:
+            return names[0]
+    return "triton.language"
