@@ -15,7 +15,7 @@ pytestmark = pytest.mark.long
 
 CHECKS = ["value.reference", "value.layout", "error", "fake.metadata"]
 PLAIN = ["--op", "scale", "--device", "cpu", "--check", *CHECKS]
-KINDS = ["--kind", "mask", "--kind", "axis", "--kind", "constant", "--kind", "comparison"]
+KINDS = ["--kind", "mask", "--kind", "other", "--kind", "axis", "--kind", "constant", "--kind", "comparison"]
 COMPILED = ["--op", "shift", "--device", "sim", "--check", "value.reference", "value.dtype"]
 
 
@@ -133,7 +133,8 @@ def test_mistakes_in_a_kernel_are_noticed_or_not_reached_or_not_compiled(
     }
     # Elements of a row that do not exist are not stored. Triton compiles the kernel for no dtype of 8 bits,
     # with this mutant or without it.
-    assert ("shift_kernel", "0.0", "0.0 + 1") in changes(project, "survived")
+    load = "tl.load(x + place, mask=inside, other={})"
+    assert ("shift_kernel", load.format("0.0"), load.format("0.0 + 1")) in changes(project, "survived")
     assert changes(project, "not reached") == {("unused_kernel", "1", "0")}
     assert changes(project, "does not compile") == {("columns_of_program", "0", "1")}
     assert run.stdout.endswith("1 mutant is not compiled by Triton\n"), run

@@ -151,7 +151,13 @@ def test_a_mutant_knows_its_function_and_place(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("body", "expected"),
     [
-        ("y = tl.load(p, mask=m, other=z)", ["mask: tl.load(p, mask=m, other=z) -> tl.load(p)"]),
+        (
+            "y = tl.load(p, mask=m, other=0.0)",
+            [
+                "mask: tl.load(p, mask=m, other=0.0) -> tl.load(p)",
+                "other: tl.load(p, mask=m, other=0.0) -> tl.load(p, mask=m, other=0.0 + 1)",
+            ],
+        ),
         ("y = tl.load(p, m, z)", ["mask: tl.load(p, m, z) -> tl.load(p)"]),
         ("y = tl.load(p)", []),
         (

@@ -15,7 +15,7 @@ from opgate.mutation.python_kinds import EVERYWHERE, is_long
 from opgate.mutation.python_kinds_of_operators import FOR_OPERATORS
 from opgate.mutation.python_syntax import Site, Text, first_line, sites
 from opgate.mutation.splicing import Wrapped, spliced
-from opgate.mutation.triton_kinds import FOR_KERNELS, is_axis, of_tail
+from opgate.mutation.triton_kinds import FOR_KERNELS, is_axis, is_other, of_tail
 
 ENDING = ".py"
 
@@ -86,12 +86,11 @@ def kernels(source: PythonSource, mutants: Sequence[Mutant], chosen: Iterable[in
 def _changes_of(site: Site) -> Iterator[PythonChange]:
     if is_long(site):
         return
-    if is_axis(site) and site.kernel is None:
-        return
+    has_a_kind_of_its_own = is_axis(site) or is_other(site)
     kinds = [*EVERYWHERE, of_tail]
     kinds += FOR_KERNELS if site.kernel is not None else FOR_OPERATORS
     for kind in kinds:
-        yield from (change for change in kind(site) if not (is_axis(site) and change.kind == "constant"))
+        yield from (change for change in kind(site) if change.kind != "constant" or not has_a_kind_of_its_own)
 
 
 def _compiled(text: Text, kernel: ast.FunctionDef, change: PythonChange) -> str:

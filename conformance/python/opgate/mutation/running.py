@@ -49,7 +49,7 @@ def is_chosen(number: int) -> bool:
 
 def transposed(number: int, result: Any) -> Any:
     """The same tensor with its last two dimensions the other way round in memory, if it has two."""
-    if not is_chosen(number) or result.dim() < 2:
+    if result.dim() < 2 or not is_chosen(number):
         return result
     return result.transpose(-1, -2).contiguous().transpose(-1, -2)
 

@@ -25,6 +25,18 @@ def of_mask(site: Site) -> Iterator[PythonChange]:
         yield instead(site, "mask", call_with(site, node, [*places, *names]))
 
 
+def of_other(site: Site) -> Iterator[PythonChange]:
+    """tl.load(p, mask=m, other=0.0) as tl.load(p, mask=m, other=0.0 + 1)."""
+    node = site.node
+    if not isinstance(node, ast.Call) or last_name(node.func) != "load":
+        return
+    for keyword in node.keywords:
+        if keyword.arg == "other":
+            value = site.text.in_one_line(keyword.value)
+            rest = call_with(site, node, ["other"]).removesuffix(")")
+            yield instead(site, "other", f"{rest}, other={value} + 1)")
+
+
 def of_axis(site: Site) -> Iterator[PythonChange]:
     """tl.program_id(0) as tl.program_id(1)."""
     if is_axis(site):
@@ -68,7 +80,7 @@ def of_accumulator(site: Site) -> Iterator[PythonChange]:
         )
 
 
-FOR_KERNELS = (of_mask, of_axis, of_atomic, of_accumulator)
+FOR_KERNELS = (of_mask, of_other, of_axis, of_atomic, of_accumulator)
 
 
 def of_tail(site: Site) -> Iterator[PythonChange]:
@@ -77,6 +89,12 @@ def of_tail(site: Site) -> Iterator[PythonChange]:
     if isinstance(node, ast.Call) and last_name(node.func) == "cdiv" and len(node.args) == 2:
         count, size = (site.text.in_one_line(each) for each in node.args)
         yield instead(site, "tail", f"({count}) // ({size})", f"{count} // {size}")
+
+
+def is_other(site: Site) -> bool:
+    """Whether the node is the value of elements that a mask leaves out."""
+    owner = site.parent
+    return site.kernel is not None and isinstance(owner, ast.keyword) and owner.arg == "other"
 
 
 def is_axis(site: Site) -> bool:
