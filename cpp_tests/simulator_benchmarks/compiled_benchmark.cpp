@@ -110,24 +110,24 @@ constexpr Tools kRace{.race = true};
 constexpr Tools kStream{.stream = true};
 constexpr Tools kAllTools{.init = true, .race = true, .sync = true, .stream = true};
 
-#define OPGATE_BOTH_WAYS(name, of)                                                      \
-  BENCHMARK_CAPTURE(run, name##_init, of, CompilationSettings::When::never, kInit)      \
-      ->Unit(benchmark::kMillisecond);                                                  \
-  BENCHMARK_CAPTURE(run, name##_race, of, CompilationSettings::When::never, kRace)      \
-      ->Unit(benchmark::kMillisecond);                                                  \
-  BENCHMARK_CAPTURE(run, name##_stream, of, CompilationSettings::When::never, kStream)  \
-      ->Unit(benchmark::kMillisecond);                                                  \
-  BENCHMARK_CAPTURE(run, name##_tools, of, CompilationSettings::When::never, kAllTools) \
-      ->Unit(benchmark::kMillisecond);                                                  \
-  BENCHMARK_CAPTURE(run, name##_late, of, CompilationSettings::When::never, kNoTools, 1) \
-      ->Unit(benchmark::kMillisecond);                                                  \
-  BENCHMARK_CAPTURE(run, name##_interpreted, of, CompilationSettings::When::never)      \
-      ->Unit(benchmark::kMillisecond);                                                  \
-  BENCHMARK_CAPTURE(run, name##_compiled, of, CompilationSettings::When::always)        \
-      ->Unit(benchmark::kMillisecond);                                                  \
-  BENCHMARK_CAPTURE(run, name##_spread, of, CompilationSettings::When::always, kNoTools, 0, 2)   \
-      ->MeasureProcessCPUTime()                                                         \
-      ->UseRealTime()                                                                   \
+#define OPGATE_BOTH_WAYS(name, of)                                                             \
+  BENCHMARK_CAPTURE(run, name##_init, of, CompilationSettings::When::never, kInit)             \
+      ->Unit(benchmark::kMillisecond);                                                         \
+  BENCHMARK_CAPTURE(run, name##_race, of, CompilationSettings::When::never, kRace)             \
+      ->Unit(benchmark::kMillisecond);                                                         \
+  BENCHMARK_CAPTURE(run, name##_stream, of, CompilationSettings::When::never, kStream)         \
+      ->Unit(benchmark::kMillisecond);                                                         \
+  BENCHMARK_CAPTURE(run, name##_tools, of, CompilationSettings::When::never, kAllTools)        \
+      ->Unit(benchmark::kMillisecond);                                                         \
+  BENCHMARK_CAPTURE(run, name##_late, of, CompilationSettings::When::never, kNoTools, 1)       \
+      ->Unit(benchmark::kMillisecond);                                                         \
+  BENCHMARK_CAPTURE(run, name##_interpreted, of, CompilationSettings::When::never)             \
+      ->Unit(benchmark::kMillisecond);                                                         \
+  BENCHMARK_CAPTURE(run, name##_compiled, of, CompilationSettings::When::always)               \
+      ->Unit(benchmark::kMillisecond);                                                         \
+  BENCHMARK_CAPTURE(run, name##_spread, of, CompilationSettings::When::always, kNoTools, 0, 2) \
+      ->MeasureProcessCPUTime()                                                                \
+      ->UseRealTime()                                                                          \
       ->Unit(benchmark::kMillisecond)
 
 OPGATE_BOTH_WAYS(gelu, kGelu);
