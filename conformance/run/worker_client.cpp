@@ -158,7 +158,7 @@ void WorkerClient::take_verdicts(const json& message, double seconds) {
   if (message.contains("facts")) facts = message.at("facts").get<CallFacts>();
   std::vector<int> reached;
   if (message.contains("reached")) message.at("reached").get_to(reached);
-  const std::string refused = message.value("refused", "");
+  const std::string refused = message.contains("refused") ? message.at("refused").get<std::string>() : "";
   if (message.contains("printed")) process_.forget_printed(message.at("printed").get<std::streamoff>());
   const Job job = jobs_.take_first();
   doing_.clear();
