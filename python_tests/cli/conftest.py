@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from changes import Runs
 from harness import Completed, OpGate
+from orders_program import OrdersProgram
 
 
 @pytest.fixture(scope="session")
@@ -29,6 +30,12 @@ def runs(opgate: OpGate, new_project: Callable[..., Path]) -> Runs:
     project = new_project(libraries=libraries, ledger="ledger", waivers="waivers.toml")
     (project / "waivers.toml").touch()
     return Runs(opgate, project)
+
+
+@pytest.fixture
+def orders(opgate: OpGate, build: Path, tmp_path: Path) -> OrdersProgram:
+    """A program whose results depend on the order of blocks and on late stores."""
+    return OrdersProgram(opgate, build / "bin" / "opgate_orders", tmp_path)
 
 
 @dataclass(frozen=True)

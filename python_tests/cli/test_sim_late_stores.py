@@ -4,79 +4,59 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 import subprocess
 from pathlib import Path
 
 import pytest
-from harness import Completed, OpGate
+from orders_program import OrdersProgram
 
 pytestmark = pytest.mark.usefixtures("needs_simulated_runtime")
 
 
-@pytest.fixture
-def sim(opgate: OpGate, build: Path, tmp_path: Path) -> SimulatedProgram:
-    return SimulatedProgram(opgate, build / "bin" / "opgate_orders", tmp_path)
-
-
-class SimulatedProgram:
-    """Runs a program of fixtures/programs/orders.cu."""
-
-    def __init__(self, opgate: OpGate, program: Path, folder: Path) -> None:
-        self.opgate, self.program, self.folder = opgate, program, folder
-
-    def __call__(self, name: str, *options: str) -> Completed:
-        return self.opgate("sim", "--tool", "race", *options, "--", self.program, name, folder=self.folder)
-
-    def repeat(self, run: Completed) -> Completed:
-        """With the command that is named."""
-        command = re.search(r"^   repeat   opgate (.*)$", run.stderr, re.M)
-        assert command, run
-        assert "--late-stores" in command[1]
-        return self.opgate(*shlex.split(command[1]), folder=self.folder)
-
-
-def test_another_exit_status_with_late_stores_is_told(sim: SimulatedProgram) -> None:
-    run = sim("counts-alone")
+def test_another_exit_status_with_late_stores_is_told(orders: OrdersProgram) -> None:
+    run = orders("counts-alone")
     assert run.returncode == 0, "it is no finding"
     assert re.search(
         r"ended with exit status 3 with --seed \d+ if stores became visible to other blocks late, and with 0 "
         r"with --seed 1,",
         run.stderr,
     ), run
-    assert sim.repeat(run).returncode == 3
+    assert orders.repeat(run, with_option="--late-stores").returncode == 3
 
 
 @pytest.mark.parametrize("name", ["counts-alone-behind-fence", "adds-alone-behind-fence"])
-def test_a_right_program_ends_with_0(sim: SimulatedProgram, name: str) -> None:
-    run = sim(name)
+def test_a_right_program_ends_with_0(orders: OrdersProgram, name: str) -> None:
+    run = orders(name)
     assert run.returncode == 0, run
     assert "opgate sim: nothing found with the seeds 1 to " in run.stderr
     assert "the program ended with" not in run.stderr
     for seed in range(1, 11):
-        assert sim(name, "--seed", str(seed), "--late-stores", str(seed), "--seconds", "0").returncode == 0
+        assert orders(name, "--seed", str(seed), "--late-stores", str(seed), "--seconds", "0").returncode == 0
 
 
-def test_a_race_that_late_stores_show_keeps_them_in_its_schedule(sim: SimulatedProgram) -> None:
+def test_a_race_that_late_stores_show_keeps_them_in_its_schedule(orders: OrdersProgram) -> None:
     for seed in range(1, 11):
-        assert sim("adds-alone", "--seed", str(seed), "--late-stores", "0", "--seconds", "0").returncode == 0
-    run = sim("adds-alone", "--seconds", "60")
+        assert (
+            orders("adds-alone", "--seed", str(seed), "--late-stores", "0", "--seconds", "0").returncode == 0
+        )
+    run = orders("adds-alone", "--seconds", "60")
     assert run.returncode == 1, run
     assert re.search(r"opgate sim: 1 finding with --seed \d+ --late-stores \d+$", run.stderr, re.M), run
     assert re.search(r"^   order    .*; stores become visible late$", run.stderr, re.M), run
-    again = sim.repeat(run)
+    again = orders.repeat(run, with_option="--late-stores")
     assert again.returncode == 1, again
     assert " 1 race: " in again.stderr
 
 
-def test_the_option_holds_for_all_runs(sim: SimulatedProgram) -> None:
+def test_the_option_holds_for_all_runs(orders: OrdersProgram) -> None:
     statuses = [
-        sim("counts-alone", "--late-stores", str(seed), "--seconds", "0").returncode for seed in range(1, 11)
+        orders("counts-alone", "--late-stores", str(seed), "--seconds", "0").returncode
+        for seed in range(1, 11)
     ]
     assert set(statuses) == {0, 3}
     late = str(statuses.index(3) + 1)
-    assert sim("counts-alone", "--schedule", "launch 2: blocks 0", "--late-stores", late).returncode == 3
-    assert sim("counts-alone", "--late-stores", "-1").returncode == 2
+    assert orders("counts-alone", "--schedule", "launch 2: blocks 0", "--late-stores", late).returncode == 3
+    assert orders("counts-alone", "--late-stores", "-1").returncode == 2
 
 
 def memory_of(build: Path, name: str, seed: int, late: int) -> str:

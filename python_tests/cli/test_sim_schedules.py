@@ -3,34 +3,12 @@
 from __future__ import annotations
 
 import re
-import shlex
-from pathlib import Path
 
 import pytest
-from harness import Completed, OpGate, assert_refused
+from harness import Completed, assert_refused
+from orders_program import OrdersProgram
 
 pytestmark = pytest.mark.usefixtures("needs_simulated_runtime")
-
-
-@pytest.fixture
-def sim(opgate: OpGate, build: Path, tmp_path: Path) -> SimulatedProgram:
-    return SimulatedProgram(opgate, build / "bin" / "opgate_orders", tmp_path)
-
-
-class SimulatedProgram:
-    """Runs a program of fixtures/programs/orders.cu."""
-
-    def __init__(self, opgate: OpGate, program: Path, folder: Path) -> None:
-        self.opgate, self.program, self.folder = opgate, program, folder
-
-    def __call__(self, name: str, *options: str) -> Completed:
-        return self.opgate("sim", "--tool", "race", *options, "--", self.program, name, folder=self.folder)
-
-    def repeat(self, run: Completed) -> Completed:
-        """With the command that the finding names."""
-        command = re.search(r"^   repeat   opgate (.*)$", run.stderr, re.M)
-        assert command, run
-        return self.opgate(*shlex.split(command[1]), folder=self.folder)
 
 
 def order_of(run: Completed) -> str:
@@ -54,73 +32,82 @@ def order_of(run: Completed) -> str:
         ),
     ],
 )
-def test_a_finding_has_the_shortest_schedule(sim: SimulatedProgram, name: str, order: str) -> None:
-    assert sim(name, "--seed", "0", "--seconds", "0").returncode == 0, "by index there is no race"
+def test_a_finding_has_the_shortest_schedule(orders: OrdersProgram, name: str, order: str) -> None:
+    assert orders(name, "--seed", "0", "--seconds", "0").returncode == 0, "by index there is no race"
     first = next(
-        seed for seed in range(1, 100) if sim(name, "--seed", str(seed), "--seconds", "0").returncode == 0
+        seed for seed in range(1, 100) if orders(name, "--seed", str(seed), "--seconds", "0").returncode == 0
     )
-    run = sim(name, "--seed", str(first), "--seconds", "60")
+    run = orders(name, "--seed", str(first), "--seconds", "60")
     assert run.returncode == 1, run
     assert order_of(run) == order
-    again = sim.repeat(run)
+    again = orders.repeat(run)
     assert again.returncode == 1, again
     assert " 1 race: " in again.stderr
     assert "the program runs again" not in again.stderr
 
 
-def test_a_finding_without_a_schedule_goes_by_index(sim: SimulatedProgram) -> None:
+def test_a_finding_without_a_schedule_goes_by_index(orders: OrdersProgram) -> None:
     first = next(
         seed
         for seed in range(1, 100)
-        if sim("first-block-0", "--seed", str(seed), "--seconds", "0").returncode == 0
+        if orders("first-block-0", "--seed", str(seed), "--seconds", "0").returncode == 0
     )
-    run = sim("first-block-0", "--seed", str(first), "--seconds", "60")
+    run = orders("first-block-0", "--seed", str(first), "--seconds", "60")
     assert order_of(run) == "blocks and warps go by index"
-    assert sim.repeat(run).returncode == 1
+    assert orders.repeat(run).returncode == 1
 
 
-def test_all_orders_of_four_blocks_are_tried(sim: SimulatedProgram) -> None:
+def test_all_orders_of_four_blocks_are_tried(orders: OrdersProgram) -> None:
     for digits in (1234, 4321, 2413, 3142, 1423):
         name = f"order-of-four-{digits}"
-        run = sim(name, "--seconds", "60")
+        run = orders(name, "--seconds", "60")
         assert run.returncode == 1, run
         seed = re.search(r"1 finding with --seed (\d+)$", run.stderr, re.M)
         assert seed is None or int(seed[1]) <= 24
-    assert sim("order-of-four-0", "--seconds", "0").returncode == 0
+    assert orders("order-of-four-0", "--seconds", "0").returncode == 0
 
 
-def test_another_exit_status_is_told_if_it_comes_back(sim: SimulatedProgram) -> None:
+def test_another_exit_status_is_told_if_it_comes_back(orders: OrdersProgram) -> None:
     def ends_with(seed: str) -> int:
-        return sim("last-block", "--seed", seed, "--seconds", "0").returncode
+        return orders("last-block", "--seed", seed, "--seconds", "0").returncode
 
     right, wrong = sorted(("1", "2"), key=ends_with)
     assert (ends_with(right), ends_with(wrong)) == (0, 3)
-    run = sim("last-block", "--seed", right)
+    run = orders("last-block", "--seed", right)
     assert run.returncode == 0, "it is no finding"
     ends = re.search(r"ended with exit status 3 with --seed (\d+), and with 0 with --seed (\d+),", run.stderr)
     assert ends, run
     assert (ends_with(ends[1]), ends[2]) == (3, right)
 
 
-def test_a_program_that_cannot_run_twice_is_not_told_of(sim: SimulatedProgram) -> None:
-    command = ["sim", "--tool", "race", "--", "sh", "-c", 'mkdir once && "$0" order-of-four-0', sim.program]
-    run = sim.opgate(*command, folder=sim.folder)
+def test_a_program_that_cannot_run_twice_is_not_told_of(orders: OrdersProgram) -> None:
+    command = [
+        "sim",
+        "--tool",
+        "race",
+        "--",
+        "sh",
+        "-c",
+        'mkdir once && "$0" order-of-four-0',
+        orders.program,
+    ]
+    run = orders.opgate(*command, folder=orders.folder)
     assert run.returncode == 0, run
     assert "nothing found with the seeds 1 to " in run.stderr
     assert "the program ended with" not in run.stderr
 
 
-def test_a_schedule_is_followed_alone(sim: SimulatedProgram) -> None:
+def test_a_schedule_is_followed_alone(orders: OrdersProgram) -> None:
     schedule = ("--schedule", "launch 2 of adds_if_first: blocks 1")
-    assert sim("first-block-1", *schedule).returncode == 1
-    assert sim("first-block-5", *schedule).returncode == 0
-    launch_of_any_kernel = sim("first-block-1", "--schedule", "launch 2: blocks 1")
+    assert orders("first-block-1", *schedule).returncode == 1
+    assert orders("first-block-5", *schedule).returncode == 0
+    launch_of_any_kernel = orders("first-block-1", "--schedule", "launch 2: blocks 1")
     assert launch_of_any_kernel.returncode == 1
 
 
-def test_a_schedule_that_does_not_fit_is_refused(sim: SimulatedProgram) -> None:
+def test_a_schedule_that_does_not_fit_is_refused(orders: OrdersProgram) -> None:
     def refused(schedule: str, *options: str) -> str:
-        run = sim("first-block-1", "--schedule", schedule, *options)
+        run = orders("first-block-1", "--schedule", schedule, *options)
         assert run.returncode == 2, run
         return run.stderr
 
@@ -131,17 +118,17 @@ def test_a_schedule_that_does_not_fit_is_refused(sim: SimulatedProgram) -> None:
     for absent in ("launch 3: blocks 1", "launch 2 of twice: blocks 1"):
         assert f"no launch of the program is that of the schedule `{absent}`" in refused(absent)
     assert_refused(
-        sim("first-block-1", "--schedule", "blocks 1"), "--schedule 'blocks 1'", "write `launch 2 of"
+        orders("first-block-1", "--schedule", "blocks 1"), "--schedule 'blocks 1'", "write `launch 2 of"
     )
-    assert sim("first-block-1", "--schedule", "launch 2: blocks 1", "--seed", "2").returncode == 2
-    without_tools = sim.opgate(
+    assert orders("first-block-1", "--schedule", "launch 2: blocks 1", "--seed", "2").returncode == 2
+    without_tools = orders.opgate(
         "sim",
         "--tool",
         "memory",
         "--schedule",
         "launch 1: warps 1 of block 0",
         "--",
-        sim.program,
+        orders.program,
         "first-warp",
     )
     assert_refused(without_tools, "warps have an order only if")
