@@ -127,6 +127,32 @@ TEST(UnawaitedWork, LeavesStreamsAloneThatAreHeldUp) {
   EXPECT_EQ(*pinned, 2);
 }
 
+// A function of the first stream runs, and what comes behind it waits for the second stream, whose work waits
+// for that function. Whoever looks for work meanwhile must come to an end.
+TEST(UnawaitedWorkDeathTest, StreamsWaitForEachOtherByTurnsWhileAnOperationRuns) {
+  EXPECT_IN_CHILD("", {
+    const cudaStream_t first = new_stream();
+    const cudaStream_t second = new_stream();
+    static int called = 0;
+    const auto sleep = [](void*) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(300));
+      ++called;
+    };
+    const auto call = [](void*) { ++called; };
+    const cudaEvent_t event = new_event();
+    EXPECT_EQ(cudaLaunchHostFunc(first, sleep, nullptr), cudaSuccess);
+    EXPECT_EQ(cudaEventRecord(event, first), cudaSuccess);
+    EXPECT_EQ(cudaStreamWaitEvent(second, event), cudaSuccess);
+    EXPECT_EQ(cudaLaunchHostFunc(second, call, nullptr), cudaSuccess);
+    EXPECT_EQ(cudaEventRecord(event, second), cudaSuccess);
+    EXPECT_EQ(cudaStreamWaitEvent(first, event), cudaSuccess);
+    EXPECT_EQ(cudaLaunchHostFunc(first, call, nullptr), cudaSuccess);
+    EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+    EXPECT_EQ(called, 3);
+    std::exit(::testing::Test::HasFailure() ? 1 : 0);
+  });
+}
+
 TEST(UnawaitedWorkDeathTest, TheProcessEndsWhileItRuns) {
   EXPECT_IN_CHILD("", {
     static Signal begun;

@@ -23,10 +23,12 @@ bool any_is_held_up(const std::vector<std::shared_ptr<Stream>>& streams) {
 }
 
 // Whether operations up to the position, or what they wait for, are in the queue of a stream that is held up.
+// An operation that runs has left the queue and is not done yet.
 bool is_held_up(const Stream& stream, std::uint64_t position) {
   if (stream.done >= position) return false;
   if (stream.held_up) return true;
-  for (std::uint64_t i = 0; i < position - stream.done && i < stream.queue.size(); ++i) {
+  const std::uint64_t before_queue = stream.issued - stream.queue.size();
+  for (std::uint64_t i = 0; before_queue + i < position && i < stream.queue.size(); ++i) {
     for (const Mark& mark : stream.queue[i].after) {
       if (mark.stream != nullptr && is_held_up(*mark.stream, mark.position)) return true;
     }
