@@ -44,10 +44,7 @@ unsigned processors() {
   return known;
 }
 
-std::uint64_t threads_of(const Launch& launch) {
-  const auto count = [](const Extent& extent) { return std::uint64_t{extent.x} * extent.y * extent.z; };
-  return count(launch.grid) * count(launch.block);
-}
+std::uint64_t threads_of(const Launch& launch) { return launch.grid.count() * launch.block.count(); }
 
 const std::optional<CCompiler>& default_compiler() {
   // Never destroyed: kernels may be compiled while the process ends.

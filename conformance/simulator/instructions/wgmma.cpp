@@ -147,9 +147,8 @@ void begin(Thread* const* lanes, std::uint32_t mask) {
   require_whole_warp(lanes, mask);
   Thread& first = *lanes[0];
   const Instruction& in = first.current();
-  const Extent& block = first.block->launch().block;
   const unsigned group_end = (first.linear / kWarpSize / kWarpsOfGroup + 1) * kWarpsOfGroup * kWarpSize;
-  if (block.x * block.y * block.z < group_end)
+  if (first.block->launch().block.count() < group_end)
     throw KernelFault{Fault::trap, *in.text + " by less than the 128 threads of four warps"};
   const Shape shape = Shape::of(in);
   BegunProduct product;

@@ -76,7 +76,8 @@ class PtxModule final : public Module {
     if (!addresses_are_written_) write_addresses(memory);
     CompilationSettings settings = compilation_settings_;
     const bool is_watched = launch.observer != nullptr;
-    const bool has_late_stores = launch.late_stores_seed != 0 && has_several_blocks(launch);
+    // The threads of one block see all of its stores at once.
+    const bool has_late_stores = launch.late_stores_seed != 0 && launch.grid.count() > 1;
     if (is_watched || has_late_stores) {
       settings.when = CompilationSettings::When::never;
       if (kernel->annotations.empty()) {
@@ -98,11 +99,6 @@ class PtxModule final : public Module {
   }
 
  private:
-  // The threads of one block see all of its stores at once.
-  static bool has_several_blocks(const Launch& launch) {
-    return launch.grid.x > 1 || launch.grid.y > 1 || launch.grid.z > 1;
-  }
-
   static Outcome execute(Kernel& kernel, const CompilationSettings& settings, const Launch& launch,
                          DeviceMemory& memory, LaunchObserver* observer) {
     kernel.compilation.begin(launch, settings);

@@ -25,8 +25,7 @@ constexpr int kTurnsOfBlock = 1;
 }  // namespace
 
 Block::Block(Grid& grid) : grid_(grid), kernel_(*grid.program().functions.front()) {
-  const Extent& block = grid.launch().block;
-  threads_ = take_threads(std::size_t{block.x} * block.y * block.z);
+  threads_ = take_threads(grid.launch().block.count());
   products_.resize((threads_.size() + kWarpSize - 1) / kWarpSize);
   const Program& program = grid.program();
   const std::size_t fixed = program.signature.static_shared_bytes;

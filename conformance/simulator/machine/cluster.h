@@ -25,8 +25,7 @@ constexpr std::uint64_t address_in_block(std::uint64_t address, std::size_t rank
 class Cluster {
  public:
   /// `index`: in the grid of clusters.
-  Cluster(const Extent& index, const Extent& extent)
-      : index_(index), blocks_(std::size_t{extent.x} * extent.y * extent.z) {}
+  Cluster(const Extent& index, const Extent& extent) : index_(index), blocks_(extent.count()) {}
 
   const Extent& index() const { return index_; }
   std::size_t size() const { return blocks_.size(); }

@@ -34,8 +34,7 @@ class HostFloats {
 };
 
 BlocksToBegin clusters_to_begin(const Launch& launch) {
-  const std::uint64_t clusters = std::uint64_t{launch.grid.x} * launch.grid.y * launch.grid.z /
-                                 launch.cluster.x / launch.cluster.y / launch.cluster.z;
+  const std::uint64_t clusters = launch.grid.count() / launch.cluster.count();
   if (launch.schedule != nullptr) return {clusters, first_clusters(launch)};
   return {clusters, BlockOrder(clusters, launch.order_seed, launch.number)};
 }

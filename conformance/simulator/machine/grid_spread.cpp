@@ -23,8 +23,7 @@ constexpr std::uint64_t kMostTurnsBeforeFault = std::uint64_t{1} << 14;
 bool Grid::may_spread() const {
   return waiting_.left() != 0 && observer_ == nullptr && launch_.schedule == nullptr &&
          launch_.instruction_limit == 0 && launch_.grid_workspace == 0 && launch_.printed == nullptr &&
-         !launch_.has_clusters && launch_.cluster.x * launch_.cluster.y * launch_.cluster.z == 1 &&
-         memory_.may_be_asked_at_once();
+         !launch_.has_clusters && launch_.cluster.count() == 1 && memory_.may_be_asked_at_once();
 }
 
 // Blocks that have begun stay with this thread. From now on, no block waits for another one to begin in the

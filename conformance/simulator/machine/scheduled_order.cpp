@@ -53,7 +53,7 @@ std::vector<std::uint64_t> first_clusters(const Launch& launch) {
 std::vector<std::uint64_t> first_in_cluster(const Launch& launch, const Extent& cluster) {
   const Extent& extent = launch.cluster;
   std::vector<std::uint64_t> first;
-  if (extent.x * extent.y * extent.z == 1) return first;
+  if (extent.count() == 1) return first;
   for (const Extent& block : launch.schedule->first) {
     if (scheduled_order::cluster_of(launch, block) == cluster)
       first.push_back(linear_index({block.x % extent.x, block.y % extent.y, block.z % extent.z}, extent));
@@ -70,7 +70,7 @@ std::vector<std::uint64_t> first_warps(const Launch& launch, const Extent& block
 
 std::string misfit(const LaunchSchedule& schedule, const Launch& launch) {
   std::string wrong = scheduled_order::misfit_of_blocks(schedule.first, launch.grid);
-  const std::size_t threads = std::size_t{launch.block.x} * launch.block.y * launch.block.z;
+  const std::size_t threads = launch.block.count();
   std::vector<Extent> blocks;
   for (const WarpsOfBlock& warps : schedule.warps) {
     blocks.push_back(warps.block);

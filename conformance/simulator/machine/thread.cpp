@@ -110,7 +110,7 @@ std::uint64_t Thread::value_of(const FrameValue& value) const {
     case Kind::warp:
       return linear / kWarpSize;
     case Kind::warps:
-      return (launch.block.x * launch.block.y * launch.block.z + kWarpSize - 1) / kWarpSize;
+      return (launch.block.count() + kWarpSize - 1) / kWarpSize;
     case Kind::dynamic_shared:
       return launch.dynamic_shared_bytes;
     case Kind::workspace_low:

@@ -14,6 +14,9 @@ struct Extent {
   unsigned y = 1;
   unsigned z = 1;
 
+  /// How many there are in all three dimensions.
+  std::uint64_t count() const { return std::uint64_t{x} * y * z; }
+
   bool operator==(const Extent&) const = default;
 };
 

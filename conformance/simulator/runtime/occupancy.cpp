@@ -11,8 +11,6 @@
 namespace opgate::simulator {
 namespace occupancy {
 
-std::size_t blocks_in(const Extent& cluster) { return std::size_t{cluster.x} * cluster.y * cluster.z; }
-
 // Multiprocessors that can share a cluster. On GPUs, their numbers differ from one to the next: these explain
 // all that an H200 answers. Those of other simulated devices are made up.
 std::vector<std::size_t> groups_of_multiprocessors() {
@@ -53,7 +51,7 @@ int resident_clusters(Simulator& simulator, Kernel& kernel, const LaunchRequest&
   const Signature& signature = signature_of(kernel, devices::current(), simulator.memory);
   constexpr std::size_t kMostBlocksInClusters = 8;  // of a multiprocessor
   const std::size_t blocks =
-      occupancy::blocks_in(cluster_of(kernel, signature, request, std::numeric_limits<std::size_t>::max()));
+      cluster_of(kernel, signature, request, std::numeric_limits<std::size_t>::max()).count();
   const std::size_t resident = std::min(occupancy::resident(signature, request), kMostBlocksInClusters);
   std::size_t clusters = 0;
   for (const std::size_t group : occupancy::groups_of_multiprocessors()) {
@@ -66,7 +64,7 @@ int largest_cluster(Simulator& simulator, Kernel& kernel, const LaunchRequest& r
   const Signature& signature = signature_of(kernel, devices::current(), simulator.memory);
   if (signature.required_cluster) cluster_of(kernel, signature, request);
   if (occupancy::resident(signature, request) == 0) return 0;
-  if (signature.required_cluster) return static_cast<int>(occupancy::blocks_in(*signature.required_cluster));
+  if (signature.required_cluster) return static_cast<int>(signature.required_cluster->count());
   return static_cast<int>(kernel.allows_large_clusters ? kMostOfCluster : kPortableCluster);
 }
 

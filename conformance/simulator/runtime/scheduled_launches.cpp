@@ -41,7 +41,7 @@ std::uint64_t least_outside(std::vector<std::uint64_t> indices) {
 }
 
 std::vector<unsigned> first_warps_of(const Launch& launch, std::size_t number_of_block) {
-  const std::size_t threads = std::size_t{launch.block.x} * launch.block.y * launch.block.z;
+  const std::size_t threads = launch.block.count();
   const std::size_t warps = (threads + kWarpSize - 1) / kWarpSize;
   const BlockOrder order = warp_order(launch, warps, number_of_block);
   std::vector<std::uint64_t> all;

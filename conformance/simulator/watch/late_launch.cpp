@@ -52,7 +52,7 @@ LateLaunch::LateLaunch(const Launch& launch, DeviceMemory& memory, LaunchObserve
     : memory_(memory),
       tools_(tools),
       stores_(launch.late_stores_seed, launch.number),
-      blocks_are_alone_(launch.cluster.x * launch.cluster.y * launch.cluster.z == 1) {}
+      blocks_are_alone_(launch.cluster.count() == 1) {}
 
 std::unique_ptr<BlockObserver> LateLaunch::watch_block() {
   return std::make_unique<late_launch::LateBlock>(*this, tools_ == nullptr ? nullptr : tools_->watch_block());

@@ -106,8 +106,7 @@ std::unique_ptr<BlockObserver> LaunchWatch::watch_block() {
 
 void LaunchWatch::begin_block(BlockWatch& block, const Extent& index, std::size_t shared_bytes) {
   const std::uint32_t number = in_flight_.begin_block(index);
-  const Extent& extent = launch_.block;
-  const std::size_t threads = std::size_t{extent.x} * extent.y * extent.z;
+  const std::size_t threads = launch_.block.count();
   block.async = {};
   block.proxy_fences.start(threads);
   block.cluster_arrivals = 0;

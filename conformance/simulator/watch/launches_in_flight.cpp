@@ -38,7 +38,7 @@ void LaunchesInFlight::begin(const Program& program, const Launch& launch) {
   }
   awaited_ = std::make_shared<const ReleaseLog>(first_awaited, first);
   races_.begin(first, launches_.empty() ? 0 : launches_.front().first - 1,
-               launch.cluster.x * launch.cluster.y * launch.cluster.z);
+               static_cast<unsigned>(launch.cluster.count()));
   launches_.push_back({first, &program, launch.kernel, launch.grid, launch.block, {}});
 }
 

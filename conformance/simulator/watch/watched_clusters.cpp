@@ -13,7 +13,7 @@ namespace opgate::simulator {
 
 void LaunchWatch::join_cluster(BlockWatch& block, const Extent& index) {
   const Extent& extent = launch_.cluster;
-  const std::size_t size = std::size_t{extent.x} * extent.y * extent.z;
+  const std::size_t size = extent.count();
   if (size == 1) {
     block.cluster = std::make_shared<ClusterWatch>(size);
     block.cluster->blocks[0] = &block;
@@ -49,8 +49,7 @@ void LaunchWatch::arrive_in_cluster(BlockWatch& block, Thread& thread, const Ins
 
 // Once all threads of the block that have not exited have arrived, what they knew is one release.
 void LaunchWatch::release_to_cluster(BlockWatch& block) {
-  const Extent& extent = launch_.block;
-  const std::size_t threads = std::size_t{extent.x} * extent.y * extent.z;
+  const std::size_t threads = launch_.block.count();
   if (block.cluster_arrivals == 0 || block.cluster_arrivals + block.async.exited < threads) return;
   block.cluster_arrivals = 0;
   block.cluster->log->add(block.races.clocks.joined(std::exchange(block.cluster_releases, {})));

@@ -203,8 +203,7 @@ void LaunchWatch::exit(BlockWatch& block, Thread& thread) {
   settle_copies(block, thread, tools_.race ? block.races.clocks.clock(thread.linear) : 0);
   ++block.async.exited;
   release_to_cluster(block);
-  const Extent& extent = launch_.block;
-  if (block.async.exited < std::size_t{extent.x} * extent.y * extent.z) return;
+  if (block.async.exited < launch_.block.count()) return;
   block.cluster->blocks[thread.block->rank()] = nullptr;
   for (WatchedPromise& promise : std::exchange(block.async.promises, {})) keep(block, promise);
 }
