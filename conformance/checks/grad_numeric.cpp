@@ -106,6 +106,14 @@ std::optional<Judgement> judge_along(CallUnderTest& under_test, const Derivative
        {std::string(fault::kGradient), arrived.at}});
 }
 
+// Whether the spec writes infinities or NaNs into its sample, such as those of a mask.
+bool gives_no_numbers(const CallKey& key) {
+  return std::ranges::any_of(tensor_slots(*key.spec, *key.sample), [](const TensorSlot& slot) {
+    return std::ranges::any_of(slot.described->domain.parameters,
+                               [](double number) { return !std::isfinite(number); });
+  });
+}
+
 // For an operator that promises Double, whose spec has values for it.
 Judgement judge_closely(CallUnderTest& under_test) {
   const Differentiated mine = differentiated(under_test, {}, kPromised);
@@ -128,6 +136,8 @@ Judgement judge_closely(CallUnderTest& under_test) {
                         under_test.key().sample->where, arrived.at, kStep, error.what_without_backtrace()));
       }
     }
+    if (!judgement && gives_no_numbers(under_test.key()))
+      return Judgement::note("not judged: there is no slope at the infinite values or NaNs of the sample");
     if (!judgement) {
       return Judgement::invalid(fmt::format(
           "{}: the operator has no slope along `{}` that two step sizes agree on; promise a derivative only "

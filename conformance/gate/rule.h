@@ -17,6 +17,7 @@
 #include "gate/speed_pair.h"
 #include "gate/state.h"
 #include "gate/value_differences.h"
+#include "mutation/mutant_results.h"
 
 namespace opgate {
 
@@ -57,6 +58,9 @@ struct Change {
   /// arguments; null if there are none, or where the base's samples are not known.
   const RunState* on_base_samples = nullptr;
   ValueDifferences differences = {};  ///< where both are runs that kept their results
+  /// Mutants of the lines that the change has touched; none if no score is asked for.
+  std::optional<std::vector<MutantResult>> mutants = {};
+  double least_score = 0;  ///< of those, in percent
 };
 
 using Remarks = std::vector<Remark>;

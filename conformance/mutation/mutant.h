@@ -32,6 +32,12 @@ enum class Fate {
   refused,      ///< Triton does not compile it
 };
 
+NLOHMANN_JSON_SERIALIZE_ENUM(Fate, {{Fate::killed, "killed"},
+                                    {Fate::survived, "survived"},
+                                    {Fate::not_reached, "not reached"},
+                                    {Fate::equivalent, "equivalent"},
+                                    {Fate::refused, "does not compile"}})
+
 struct MutantResult {
   Mutant mutant;
   Fate fate = Fate::not_reached;

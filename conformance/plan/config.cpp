@@ -75,7 +75,7 @@ MutationRecipe mutation_recipe(const toml::node& node, const fs::path& file) {
   const auto wrong = [&](const toml::node& at) {
     throw SetupError(fmt::format(
         "{}:{}: `mutation` must be a table of sources, without (lists of strings), command, folder, "
-        "equivalent (a string each) and environment (a table of strings)",
+        "equivalent (a string each), environment (a table of strings) and least (a percentage)",
         file.string(), at.source().begin.line));
   };
   const toml::table* table = node.as_table();
@@ -93,6 +93,9 @@ MutationRecipe mutation_recipe(const toml::node& node, const fs::path& file) {
       recipe.environment = variables(value, file);
     else if (key == "equivalent" && value.is_string())
       recipe.equivalent = file.parent_path() / *value.value<std::string>();
+    else if (const auto least = value.value<double>();
+             key == "least" && least && *least >= 0 && *least <= 100)
+      recipe.least = *least;
     else
       wrong(value);
   }

@@ -26,6 +26,7 @@ struct MutationRecipe {
   /// Variables for the processes that run mutants, in which {copy} stands for the copy of the project.
   std::map<std::string, std::string> environment;
   std::filesystem::path equivalent;  ///< file of mutants that nothing can notice; empty for none
+  double least = 0;                  ///< the least score that `opgate gate` accepts for a change, in percent
 };
 
 struct Config {

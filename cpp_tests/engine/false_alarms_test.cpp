@@ -66,6 +66,12 @@ Spec within_ulps(std::string op, std::vector<std::vector<Argument>> samples, dou
   return spec;
 }
 
+TEST(FalseAlarms, ASampleMayHoldInfinitiesWhereThereIsNoSlope) {
+  Spec spec = within_ulps("aten::mul.Tensor", {{values({3}, {INFINITY, 1, 2}), uniform({3}, 1, 2)}}, 1);
+  spec.promises.insert(Promise::differentiable);
+  EXPECT_THAT(complaints(std::move(spec)), IsEmpty());
+}
+
 TEST(FalseAlarms, SumsMayBeTakenInAnotherOrderForAnotherLayout) {
   EXPECT_THAT(complaints(within_ulps("aten::sum.dim_IntList",
                                      {{uniform({5, 301}, 0, 1), std::vector<int64_t>{1}}}, 8)),

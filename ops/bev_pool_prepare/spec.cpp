@@ -74,6 +74,11 @@ OPGATE_SPEC("opgate_ops::bev_pool_prepare", spec) {
       .named("borders");
   spec.sample({uniform({1, 1, 2, 2, 2, 3}), Numbers{5, 5, 5}, Numbers{1, 1, 1}, Sizes{4, 4, 1}})
       .named("all outside");
+  spec.sample({values({1, 1, 1, 1, 1, 3}, {0.7, 0.2, 0.4}), Numbers{0, 0, 0}, Numbers{0.5, 0.5, 0.5},
+               Sizes{2, 2, 2}})
+      .named("one point");
+  spec.sample({uniform({1, 0, 2, 2, 2, 3}), Numbers{0, 0, 0}, Numbers{1, 1, 1}, Sizes{2, 2, 2}})
+      .named("no points");
 
   const TensorArgument coor = uniform({1, 1, 2, 2, 2, 3});
   const Numbers one{1, 1, 1};

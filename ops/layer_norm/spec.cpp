@@ -61,6 +61,8 @@ OPGATE_SPEC("opgate_ops::layer_norm", spec) {
   // of CUDA, and do not beside its partial sums. One of them is enough, because such a sample takes seconds
   // on the simulated device.
   spec.sample(forward_arguments({1, 12284}));
+  // The longest rows that a warp may handle: in float64, the rows of its block do not fit the shared memory.
+  spec.sample(forward_arguments({3, 1000}));
   spec.sample({values({2, 4}, {1e4, 1e4, 1e4, 1e4 + 8, 3, 3, 3, 3}), uniform({4}), uniform({4}), 1e-3})
       .named("offset");
   for (const Shape& shape : {Shape{64, 256}, {1024, 1024}, {4096, 1024}, {512, 8192}, {256, 12288}})
@@ -107,6 +109,7 @@ OPGATE_SPEC("opgate_ops::layer_norm_backward", spec) {
   spec.sample(backward_arguments({200, 8}));  // more than two blocks of rows
   // The same for a row and its gradient: 6141 to 6144 columns.
   spec.sample(backward_arguments({1, 6142}));
+  spec.sample(backward_arguments({3, 1000}));
   spec.rejects("another gradient",
                {uniform({4, 7}), uniform({4, 8}), uniform({4, 1}), uniform({4, 1}), uniform({8})})
       .because("grad must have");

@@ -14,5 +14,6 @@ OPGATE_SPEC("opgate_ops::sin_out", spec) {
   spec.sample({uniform({0, 3}), uniform({0, 3})});
   spec.sample({uniform({1, 2, 3, 4}, -1000, 1000), uniform({1, 2, 3, 4})});
   spec.sample({special({4, 40}), uniform({4, 40})}).named("special");
-  spec.rejects("another size", {uniform({3}), uniform({4})}).because("output must have the sizes of input");
+  spec.rejects("another size", {uniform({3}), uniform({4})})
+      .because("output must have the sizes of input, [3], got [4]");
 }

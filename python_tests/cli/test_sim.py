@@ -333,13 +333,14 @@ def test_the_devices_work_again_after_a_fault(sim: SimulatedProgram) -> None:
 @pytest.mark.parametrize(
     "command", [["sim", "--tool", "memory"], ["record", "--namespace", "mine"]], ids=" ".join
 )
+@pytest.mark.parametrize("separator", [["--"], []], ids=["separated", "bare"])
 def test_the_program_gets_its_arguments_as_they_are(
-    command: list[str], opgate: OpGate, tmp_path: Path
+    command: list[str], separator: list[str], opgate: OpGate, tmp_path: Path
 ) -> None:
-    given = ["-c", "--config", "[1,2]", "", "a b\n", "--", "'x'"]
+    given = ["-c", "-m", "--config", "[1,2]", "", "a b\n", "--", "'x'"]
     script = tmp_path / "a script.py"
     script.write_text("import sys\nprint(sys.argv[1:])\n")
-    run = opgate(*command, "--", sys.executable, script, *given, folder=tmp_path)
+    run = opgate(*command, *separator, sys.executable, script, *given, folder=tmp_path)
     assert run.stdout == f"{given}\n", run
 
 

@@ -37,6 +37,14 @@ def mutants_of(folder: Path, code: str) -> list[tuple[str, str, str]]:
         ("return x.clone();", [("alias", "x.clone()", "x")]),
         ("return at::zeros(s, o);", [("unwritten memory", "at::zeros(s, o)", "at::empty(s, o)")]),
         (
+            "k<<<n, 64, 0, s>>>(0);",
+            [
+                ("deletion", "k<<<n, 64, 0, s>>>(0);", ""),
+                ("constant", "64", "65"),
+                ("constant", "0", "1"),
+            ],
+        ),
+        (
             "return at::cuda::getCurrentCUDAStream();",
             [("stream", "at::cuda::getCurrentCUDAStream()", "at::cuda::getDefaultCUDAStream()")],
         ),

@@ -17,6 +17,7 @@
 #include "cli/terminal/terminal.h"
 #include "gate/base/base_samples.h"
 #include "gate/base/gate_base.h"
+#include "gate/base/mutated_lines.h"
 #include "gate/base/package_compatibility.h"
 #include "gate/base/speed_pairs.h"
 #include "gate/current_results.h"
@@ -45,6 +46,7 @@ struct GateOptions {
   double accuracy_factor = 1.5;
   bool strict_gpu = false;
   bool no_speed = false;
+  bool no_mutants = false;
 };
 
 // Returns whether only some of the base's operators were run, and removes from `base` what the checks of the
@@ -167,6 +169,13 @@ void announce(const std::string& text) {
   std::fflush(stdout);
 }
 
+// The options with which the changed lines are scored.
+std::vector<std::string> options_of_mutation(const RunOptions& run) {
+  std::vector<std::string> words{"--jobs", std::to_string(run.execution.jobs)};
+  if (run.no_simulator) words.emplace_back("--no-sim");
+  return words;
+}
+
 int gate(const GateOptions& options) {
   const Config config = options.run.project.read();
   // The base and the waivers are read first, so that mistakes in them are reported before the long run.
@@ -188,6 +197,12 @@ int gate(const GateOptions& options) {
     std::fflush(stdout);
     results = results_file(config.output);
   }
+  // A part of the checks or operators cannot show how much all of them notice.
+  const double least_score = std::max(config.mutation.least, base.least_score);
+  const bool scored = !base.commit.empty() && least_score > 0 && !options.no_mutants &&
+                      options.run.filter.checks.empty() && options.run.filter.ops.empty();
+  std::optional<std::vector<MutantResult>> mutants;
+  if (scored) mutants = mutants_of_change(base.commit, config, options_of_mutation(options.run), announce);
   config.apply_environment();
   RunState head = state_of_run(results);
   const bool libraries_here = demand_current(head.header, results, config);
@@ -210,6 +225,8 @@ int gate(const GateOptions& options) {
   change.differences = value_differences(change);
   change.packages = ask_old_packages(base, config, results);
   change.speeds = std::move(speeds);
+  change.mutants = std::move(mutants);
+  change.least_score = least_score;
   if (!options.bench.empty()) add_speeds(options.bench, libraries_digest(config), head);
   change.kernels_kept = keep_unchecked_devices(base.state, head.state);
   Remarks remarks = judge_change(change);
@@ -253,6 +270,9 @@ std::function<int()> declare(CommandLine& app) {
       .between(1.0, 1e6);
   app.add_flag("--no-speed", options->no_speed,
                "do not time the base against the head (they are timed if the base is a build)");
+  app.add_flag("--no-mutants", options->no_mutants,
+               "do not score the changed lines by `opgate mutate` (they are scored if the base is a commit "
+               "and opgate.toml has mutation.least)");
   app.add_flag("--strict-gpu", options->strict_gpu,
                "refuse cases that are owed (not run here) because there is no GPU");
   declare_no_simulator(app, options->run.no_simulator);

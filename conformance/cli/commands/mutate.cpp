@@ -24,6 +24,7 @@ using std::chrono::steady_clock;
 // A mutant often never ends.
 constexpr int64_t kNativeSeconds = 5;
 constexpr int64_t kPythonSeconds = 20;
+constexpr double kAsConfigured = -1;  // no percentage was given on the command line
 
 struct MutateOptions {
   ProjectOptions project;
@@ -35,7 +36,7 @@ struct MutateOptions {
   size_t python_cases = 60;
   bool slow = false;
   bool verbose = false;
-  double least = 0;
+  double least = kAsConfigured;
 };
 
 void print_begin(const MutatedBuild& built, const std::vector<std::string>& broken) {
@@ -112,6 +113,11 @@ int mutate(MutateOptions options) {
   const EquivalentMutants equivalent(config.mutation.equivalent);
   const MutatedBuild built = build_mutants(config, options.choice);
   const double build_seconds = seconds();
+  if (built.mutants.empty() && !options.choice.diff.empty()) {  // a change of comments, documents or tests
+    write_lines(mutants_file(config.output), {});
+    fmt::print("the lines that differ from {} have no mutants\n", options.choice.diff);
+    return kAllKept;
+  }
 
   set_variables(config.mutation, built);
   announce_python(built);
@@ -132,7 +138,7 @@ int mutate(MutateOptions options) {
   print_begin(built, *broken);
   const double reached_seconds = seconds();
 
-  const std::filesystem::path file = config.output / "mutants.jsonl";
+  const std::filesystem::path file = mutants_file(config.output);
   std::ofstream lines(file);
   std::vector<MutantResult> results;
   size_t survived = 0;
@@ -170,8 +176,11 @@ int mutate(MutateOptions options) {
     fmt::print("{} by Triton\n", score.refused == 1
                                      ? "1 mutant is not compiled"
                                      : fmt::format("{} mutants are not compiled", score.refused));
-  if (score.percent() >= options.least) return kAllKept;
-  fmt::print("the score is below {} %, which --least asks for\n", options.least);
+  const bool configured = options.least == kAsConfigured;
+  const double least = configured ? config.mutation.least : options.least;
+  if (score.percent() >= least) return kAllKept;
+  fmt::print("the score is below {} %, which {} asks for\n", least,
+             configured ? "mutation.least of opgate.toml" : "--least");
   return kPromiseBroken;
 }
 
@@ -217,7 +226,8 @@ std::function<int()> declare(CommandLine& app) {
       .between(0, 1 << 30)
       .shows_default();
   app.add_flag("--slow", options->slow, "also ask checks that take seconds, such as opcheck.schema");
-  app.add_option("--least", options->least, "exit with status 1 if the score is below PERCENT")
+  app.add_option("--least", options->least,
+                 "exit with status 1 if the score is below PERCENT; by default mutation.least of opgate.toml")
       .type_name("PERCENT")
       .between(0.0, 100.0);
   app.add_flag("-v,--verbose", options->verbose, "also list the mutants that no case reaches");

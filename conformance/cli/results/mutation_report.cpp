@@ -3,8 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
+#include <filesystem>
 #include <map>
+#include <string>
 
 #include "base/text.h"
 #include "cli/terminal/terminal.h"
@@ -14,11 +15,6 @@ namespace opgate {
 namespace {
 
 constexpr size_t kLongestLine = 140;
-
-std::string_view word_of(Fate fate) {
-  constexpr std::array kWords{"killed", "survived", "not reached", "equivalent", "does not compile"};
-  return kWords[static_cast<size_t>(fate)];
-}
 
 std::string shown(const std::string& source) {
   const std::string line = in_one_line(source);
@@ -63,17 +59,6 @@ void print_table(const std::map<std::string, MutationScore>& scores, std::string
 
 }  // namespace
 
-void MutationScore::add(Fate fate) {
-  std::array<size_t*, 5> counts{&killed, &survived, &not_reached, &equivalent, &refused};
-  ++*counts[static_cast<size_t>(fate)];
-}
-
-double MutationScore::percent() const {
-  return killed + survived == 0
-             ? 100
-             : 100.0 * static_cast<double>(killed) / static_cast<double>(killed + survived);
-}
-
 MutationScore print_mutants(const std::vector<MutantResult>& results, bool verbose) {
   print_all(results, Fate::survived, "survived");
   if (verbose) print_all(results, Fate::not_reached, "not reached");
@@ -95,17 +80,6 @@ MutationScore print_mutants(const std::vector<MutantResult>& results, bool verbo
   fmt::print("\nnoticed first by\n");
   for (const auto& [check, count] : first) fmt::print("  {:>6}  {}\n", count, check);
   return all;
-}
-
-std::string mutant_line(const MutantResult& result) {
-  nlohmann::json line = result.mutant;
-  line["fate"] = word_of(result.fate);
-  line["reaching_calls"] = result.reaching;
-  line["cases"] = result.cases;
-  if (!result.killer.empty())
-    line["killer"] = {{"case", result.killer}, {"verdict", result.how}, {"found", result.found}};
-  if (!result.because.empty()) line["because"] = result.because;
-  return line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 }  // namespace opgate

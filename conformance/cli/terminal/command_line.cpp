@@ -75,8 +75,8 @@ void CommandLine::footer(std::string text) { app_.footer(std::move(text)); }
 void CommandLine::hidden() { app_.group(""); }
 
 void CommandLine::takes_program(std::vector<std::string>& program) {
-  app_.add_option("PROGRAM", program, "the program and its arguments, after --")->required();
-  app_.prefix_command();
+  app_.add_option("PROGRAM", program, "the program and its arguments; options of opgate stand before it")
+      ->required();
   program_ = &program;
 }
 
@@ -103,6 +103,22 @@ CommandLineOption CommandLine::add_flag(std::string name, bool& value, std::stri
 CommandLineOption CommandLine::get_option(std::string name) {
   return CommandLineOption(app_.get_option(std::move(name)));
 }
+
+namespace {
+
+// Where another program begins in a command line of `subcommand`: after `--`, otherwise at the first word
+// that is neither an option nor its value, which is one word. The number of words if there is none.
+ptrdiff_t program_position(const CLI::App& subcommand, const std::vector<std::string>& words) {
+  size_t at = 2;
+  while (at < words.size() && words[at].starts_with('-')) {
+    if (words[at] == "--") return static_cast<ptrdiff_t>(at + 1);
+    const CLI::Option* option = subcommand.get_option_no_throw(words[at]);
+    at += option != nullptr && option->get_items_expected_max() > 0 ? 2 : 1;
+  }
+  return static_cast<ptrdiff_t>(std::min(at, words.size()));
+}
+
+}  // namespace
 
 std::variant<std::function<int()>, int> parse_command_line(int argc, char** argv) {
   CLI::App app{
@@ -131,27 +147,18 @@ std::variant<std::function<int()>, int> parse_command_line(int argc, char** argv
     fmt::print(stderr, "opgate: there is no subcommand '{}'; see opgate --help\n", argv[1]);
     return kUsageOrSetup;
   }
-  // CLI11 takes `-c` for an option of its own after an option with several values, and `[1,2]` for two words.
   const std::vector<std::string> words(argv, argv + argc);
-  const auto end = std::ranges::find(words, "--");
-  const bool is_cut = argc > 1 && programs.contains(argv[1]) && end != words.end() && end + 1 != words.end();
   try {
-    if (is_cut) {
-      std::vector<std::string> own(words.begin() + 1, end + 1);
-      own.emplace_back("PROGRAM");
+    if (argc > 1 && programs.contains(argv[1])) {
+      // CLI11 would take options of the program for its own, and `[1,2]` for two words.
+      const auto program = words.begin() + program_position(*app.get_subcommand(argv[1]), words);
+      std::vector<std::string> own(words.begin() + 1, program);
+      if (program != words.end()) own.insert(own.end(), {"--", "PROGRAM"});
       std::ranges::reverse(own);  // as CLI11 expects it
       app.parse(std::move(own));
-      programs.at(argv[1])->assign(end + 1, words.end());
+      if (program != words.end()) programs.at(argv[1])->assign(program, words.end());
     } else {
       app.parse(argc, argv);
-    }
-    if (argc > 1 && programs.contains(argv[1])) {
-      // What CLI11 does not know it leaves to the program, even if it stands before the program's name.
-      const auto own = words.begin() + 2;
-      const auto program = is_cut ? end : std::find(own, words.end(), programs.at(argv[1])->front());
-      for (const std::string& left : app.get_subcommand(argv[1])->remaining()) {
-        if (left.starts_with('-') && std::find(own, program, left) != program) throw CLI::ExtrasError({left});
-      }
     }
   } catch (const CLI::Success& help) {
     return app.exit(help);

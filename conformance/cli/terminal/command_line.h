@@ -44,8 +44,8 @@ class CommandLine {
   void description(std::string text);
   void footer(std::string text);
   void hidden();  ///< leaves the subcommand out of --help
-  /// Everything after `--`, or after the last option, is another program and its arguments, which are left as
-  /// they are.
+  /// Everything after `--`, or from the first word that is no option of this subcommand and no value of one,
+  /// is another program and its arguments, which are left as they are.
   void takes_program(std::vector<std::string>& program);
 
   /// `name` is as in CLI11: "--output", or "FILE" for a positional argument. Defined for std::string,

@@ -84,12 +84,12 @@ class Commit {
     const fs::path config = check_out();
     build(config.parent_path(), announce);
     const fs::path libraries = recipe.folder.empty() ? fs::path() : config.parent_path() / recipe.folder;
-    return {name(), config, libraries, program_of(libraries), folder_, true, std::move(lock)};
+    return {name(), config, libraries, program_of(libraries), folder_, commit_, std::move(lock)};
   }
 
   CheckedOut checked_out() {
     Descriptor lock = locked();
-    return {name(), read_config(check_out()), std::move(lock)};
+    return {name(), read_config(check_out()), commit_, std::move(lock)};
   }
 
  private:
@@ -186,8 +186,9 @@ CheckedOut check_out(const std::string& reference, const Config& head) {
 fs::path run_base(const BaseBuild& base, const std::vector<std::string>& options, const Announce& announce) {
   const fs::path results = results_file(base.output);
   const fs::path ran_as = base.output / "ran-as";
-  const std::string now = base.stays ? circumstances(base, options) : "";
-  if (base.stays && fs::exists(results) && content_of(ran_as) == now) {
+  const bool stays = !base.commit.empty();
+  const std::string now = stays ? circumstances(base, options) : "";
+  if (stays && fs::exists(results) && content_of(ran_as) == now) {
     announce(fmt::format("base: {} was run before; its results are used", base.name));
     return results;
   }
@@ -197,7 +198,7 @@ fs::path run_base(const BaseBuild& base, const std::vector<std::string>& options
   run.words.insert(run.words.end(), options.begin(), options.end());
   fs::remove(ran_as);
   results_of_process(run, base.output, base.name + " cannot be run");
-  if (base.stays) AtomicFile(ran_as, now).commit();
+  if (stays) AtomicFile(ran_as, now).commit();
   return results;
 }
 

@@ -20,7 +20,7 @@ struct BaseBuild {
   std::filesystem::path libraries;  ///< folder of all libraries; empty if they are where `config` says
   std::filesystem::path program;    ///< its own `opgate` where it has one, otherwise this one
   std::filesystem::path output;     ///< folder for its results and packages
-  bool stays = false;               ///< a commit, whose sources cannot change: earlier results are used
+  std::string commit = {};          ///< its hash if it is a commit, whose earlier results are used
   Descriptor lock = Descriptor();
 };
 
@@ -34,6 +34,7 @@ BaseBuild find_base(const std::string& base, const Config& head, const Announce&
 struct CheckedOut {
   std::string name;  ///< "main (1a2b3c4d5e6f)"
   Config config;
+  std::string commit;  ///< its hash
   Descriptor lock;
 };
 

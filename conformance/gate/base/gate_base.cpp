@@ -44,6 +44,8 @@ GateBase base_of_commit_ledger(const std::string& commit, const Config& config) 
   base.waivers = read_waivers(checkout.config.waivers);
   note_waivers(*base.waivers, base.state);
   base.signers = lines_of_signers(checkout.config.signers);
+  base.commit = checkout.commit;
+  base.least_score = checkout.config.mutation.least;
   return base;
 }
 
@@ -59,6 +61,8 @@ GateBase base_of_run_or_build(const std::string& base, const Config& config,
   note_waivers(read_waivers(base_config.waivers), ran.state);
   ran.signers = lines_of_signers(base_config.signers);
   ran.waivers_known = true;
+  ran.commit = build.commit;
+  ran.least_score = base_config.mutation.least;
   ran.build = std::move(build);
   return ran;
 }

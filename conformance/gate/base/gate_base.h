@@ -25,6 +25,8 @@ struct GateBase {
   std::optional<OperatorNames> not_covered = {};  ///< none if the ledger does not say it
   std::optional<std::set<std::string>> signers = {};  ///< of the evidence; none if the base is not a commit
   std::optional<std::vector<Waiver>> waivers = {};    ///< by which the head is judged instead of by its own
+  std::string commit = {};                            ///< hash; empty if the base is not a commit
+  double least_score = 0;  ///< mutation.least of its opgate.toml, if it is a commit
 };
 
 /// The ledger of the configuration. Throws SetupError if it names none, or one that cannot be read.

@@ -57,8 +57,8 @@ def chooser(
             if (not kinds or mutant.kind in kinds)
             and (lines is None or mutant.line in lines.get(mutant.file, ()))
         ]
-        if not of_kind:
-            raise Wrong("the sources have no mutants" if lines is None else "the change has no mutants")
+        if not of_kind and lines is None:
+            raise Wrong("the sources have no mutants")
         if 0 < most < len(of_kind):
             # By what a mutant is, so that a change of other code draws the same ones.
             drawn = sorted(of_kind, key=lambda mutant: _digest(mutant, seed))[:most]

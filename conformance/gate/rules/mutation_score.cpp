@@ -1,0 +1,46 @@
+// mutation.score: the specs notice mistakes in the lines that a change has touched.
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "gate/rule.h"
+
+namespace opgate::mutation_score {
+namespace {
+
+constexpr auto kRule = "mutation.score";
+
+std::string place_of(const Mutant& mutant) { return fmt::format("{}:{}", mutant.file, mutant.line); }
+
+// The mistake in one line, with what became of it.
+Remark note(const MutantResult& result, const std::string& fate) {
+  const Mutant& mutant = result.mutant;
+  return {Remark::Kind::note, kRule, "",
+          fmt::format("{}: {} -> {} in {}", fate, in_one_line(mutant.original),
+                      mutant.mutated.empty() ? "(nothing)" : in_one_line(mutant.mutated), mutant.function),
+          place_of(mutant)};
+}
+
+void judge(const Change& change, Remarks& remarks) {
+  if (!change.mutants) return;
+  const std::vector<MutantResult>& results = *change.mutants;
+  const MutationScore score = score_of(results);
+  if (score.percent() < change.least_score) {
+    remarks.push_back({Remark::Kind::refused, kRule, "",
+                       fmt::format("{} of {} in the changed lines are noticed ({:.1f} %); "
+                                   "mutation.least asks for {} %",
+                                   score.killed, counted(score.killed + score.survived, "mistake"),
+                                   score.percent(), change.least_score),
+                       ""});
+  }
+  for (const MutantResult& result : results) {
+    if (result.fate == Fate::survived) remarks.push_back(note(result, "nothing notices"));
+    if (result.fate == Fate::not_reached) remarks.push_back(note(result, "no sample reaches"));
+    if (result.fate == Fate::equivalent)
+      remarks.push_back(note(result, fmt::format("counts as equivalent ({})", result.because)));
+  }
+}
+
+OPGATE_REGISTER_RULE(mutation_score, {.name = kRule, .judge = &judge});
+
+}  // namespace
+}  // namespace opgate::mutation_score

@@ -1,0 +1,117 @@
+"""opgate gate asks for a least score of the lines that a change has touched, if opgate.toml does."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from harness import Completed, OpGate, git
+
+pytestmark = pytest.mark.long
+
+pytest.importorskip("tree_sitter_cuda")
+
+GATE = ["gate", "--results", ".opgate/results.jsonl", "--ledger-of", "HEAD"]
+
+
+@pytest.fixture(scope="module")
+def accepted(tmp_path_factory: pytest.TempPathFactory, source: Path, opgate: OpGate) -> Path:
+    """A repository with a ledger, whose opgate.toml asks for 80 %, and the results of its library."""
+    folder = tmp_path_factory.mktemp("a scored project") / "project"
+    shutil.copytree(source / "fixtures" / "mutation", folder)
+    config = folder / "opgate.toml"
+    config.write_text('ledger = "ledger"\n' + config.read_text() + "least = 80\n")
+    (folder / ".gitignore").write_text("*.so\n.opgate/\n__pycache__/\n")
+    environment = os.environ | {"OPGATE_PYTHON": sys.executable}
+    subprocess.run(["./build.sh"], cwd=folder, env=environment, check=True)
+    assert opgate("run", folder=folder).returncode == 0
+    assert opgate("accept", folder=folder).returncode == 0
+    git(folder, "init", "-q")
+    git(folder, "add", "-A")
+    git(folder, "commit", "-qm", "the accepted state")
+    return folder
+
+
+@pytest.fixture
+def project(accepted: Path) -> Path:
+    """The repository without a change."""
+    git(accepted, "checkout", "-q", "--", ".")
+    return accepted
+
+
+def change(project: Path, old: str, new: str) -> None:
+    """Changes the source. The results remain those of the library, which is not built again."""
+    source = project / "src" / "row_scale.cpp"
+    text = source.read_text()
+    assert old in text
+    source.write_text(text.replace(old, new))
+
+
+def change_what_nothing_notices(project: Path) -> None:
+    """Four mutants, one of which survives: no check calls the fake kernel with refused arguments."""
+    change(project, "x.size(1);", "x.sizes()[1];")
+    change(
+        project,
+        "x, const at::Tensor& weight) {\n  check(x, weight);\n  return",
+        "x, const at::Tensor& weight) {\n  check(x, weight);  // as the CPU\n  return",
+    )
+
+
+def without_a_word(result: Completed) -> bool:
+    """Whether the change was accepted, and no score was asked for."""
+    return result.returncode == 0 and "mutation.score" not in result.stdout
+
+
+def test_a_change_below_the_least_score_is_refused_with_what_nothing_notices(
+    opgate: OpGate, project: Path
+) -> None:
+    change_what_nothing_notices(project)
+    refused = opgate(*GATE, folder=project)
+    assert refused.returncode == 1, refused
+    assert "3 of 4 mistakes in the changed lines are noticed (75.0 %); mutation.least asks for 80 %" in (
+        refused.stdout
+    ), refused
+    assert "nothing notices: check(x, weight); -> (nothing) in row_scale_meta" in refused.stdout, refused
+    assert "src/row_scale.cpp:34" in refused.stdout, refused
+    assert "survived" in (project / ".opgate" / "mutation" / "report.txt").read_text()
+    # Neither a lower number in the change itself nor a part of the checks changes what the base asks for.
+    config = project / "opgate.toml"
+    config.write_text(config.read_text().replace("least = 80", "least = 10"))
+    lowered = opgate(*GATE, folder=project)
+    assert lowered.returncode == 1 and "asks for 80 %" in lowered.stdout, lowered
+
+
+def test_a_change_above_the_least_score_is_accepted(opgate: OpGate, project: Path) -> None:
+    change(project, "x.size(1);", "x.sizes()[1];")
+    result = opgate(*GATE, folder=project)
+    assert result.returncode == 0, result
+    assert "scores the changed lines" in result.stdout
+
+
+def test_a_change_without_mutants_is_accepted(opgate: OpGate, project: Path) -> None:
+    change(project, "constexpr int64_t kBlock = 16;", "constexpr int64_t kBlock = 16;  // elements")
+    result = opgate(*GATE, folder=project)
+    assert without_a_word(result), result
+    report = (project / ".opgate" / "mutation" / "report.txt").read_text()
+    assert "have no mutants" in report, report
+
+
+def test_no_score_is_asked_for_without_a_commit_or_on_demand(opgate: OpGate, project: Path) -> None:
+    change_what_nothing_notices(project)
+    for words in (GATE[:3], [*GATE, "--no-mutants"]):
+        result = opgate(*words, folder=project)
+        assert without_a_word(result), result
+        assert "scores the changed lines" not in result.stdout, result
+
+
+def test_lines_that_cannot_be_scored_end_the_gate(opgate: OpGate, project: Path) -> None:
+    change_what_nothing_notices(project)
+    change(project, "int64_t columns = x", "int64_t columns = unknown")
+    result = opgate(*GATE, folder=project)
+    assert result.returncode == 2, result
+    assert "no mutant is the reason" in result.stderr, result
+    assert "--no-mutants leaves it out" in result.stderr, result
