@@ -1,4 +1,5 @@
-// run.limits: sizes at which launches meet the limits of devices are computed, or refused by an exception.
+// run.limits: sizes at which launches meet the limits of devices are computed, or refused by an exception, and
+// so is a call whose launch the device refuses for another reason.
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
@@ -14,6 +15,7 @@
 #include "judging/cpu_kernel.h"
 #include "judging/fault.h"
 #include "judging/output_judgement.h"
+#include "judging/refused_launch.h"
 #include "spec/function_name.h"
 
 namespace opgate::run_limits {
@@ -176,7 +178,8 @@ Judgement judge(CallUnderTest& under_test) {
     if (judgement.verdict != Verdict::pass) return judgement;
     if (judgement.finding && !so_far.finding) so_far = std::move(judgement);
   }
-  return so_far;
+  Judgement refused = judge_refused_launches(under_test);
+  return refused.verdict != Verdict::pass || !so_far.finding ? refused : so_far;
 }
 
 OPGATE_REGISTER_CHECK(run_limits, {.name = "run.limits",

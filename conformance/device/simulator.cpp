@@ -145,6 +145,26 @@ BlockOrders::~BlockOrders() { simulated::block_orders = before_; }
 
 namespace simulated {
 
+void refuse_launch(unsigned number) {
+  static const auto refuse = of_runtime<int(unsigned)>("opgate_sim_refuse_launch");
+  if (refuse != nullptr) refuse(number);
+}
+
+}  // namespace simulated
+
+RefusedLaunch::RefusedLaunch(unsigned number) { simulated::refuse_launch(number); }
+
+RefusedLaunch::~RefusedLaunch() { simulated::refuse_launch(0); }
+
+std::optional<std::string> RefusedLaunch::take_kernel() {
+  static const auto take = simulated::of_runtime<size_t(char*, size_t)>("opgate_sim_take_refused_launch");
+  std::array<char, 4096> name{};
+  if (take == nullptr || take(name.data(), name.size()) == 0) return std::nullopt;
+  return name.data();
+}
+
+namespace simulated {
+
 void run_aten_at_once(int at_once) {
   static const auto choose = of_runtime<void(int)>("opgate_sim_run_aten_at_once");
   if (choose != nullptr) choose(at_once);

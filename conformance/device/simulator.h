@@ -69,6 +69,20 @@ class BlockOrders {
   unsigned before_;
 };
 
+/// While it lives, the launch of this number, from 1, is refused on the simulated device, as a device does
+/// that lacks the resources.
+class RefusedLaunch {
+ public:
+  explicit RefusedLaunch(unsigned number);
+  ~RefusedLaunch();
+  RefusedLaunch(const RefusedLaunch&) = delete;
+  RefusedLaunch& operator=(const RefusedLaunch&) = delete;
+
+  /// The kernel of the launch that was refused since this was made, or asked; none if there were fewer
+  /// launches.
+  std::optional<std::string> take_kernel();
+};
+
 /// While it lives, ATen's operators run in the order of their streams, in Python workers too, where they run
 /// at once otherwise: for calls that show whether an operator keeps this order. Nothing if CUDA is not
 /// simulated in this process.

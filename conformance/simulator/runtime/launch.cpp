@@ -202,6 +202,10 @@ void launch_kernel(Simulator& simulator, const std::shared_ptr<Kernel>& kernel, 
       architecture().multiprocessors;
   if (request.cooperative && std::size_t{request.grid.x} * request.grid.y > resident / request.grid.z)
     refuse(cudaErrorCooperativeLaunchTooLarge);
+  if (simulator.launches_to_refusal > 0 && --simulator.launches_to_refusal == 0) {
+    simulator.refused_launch = readable_name(kernel->name);
+    refuse(cudaErrorLaunchOutOfResources);
+  }
   Launch launch;
   launch.most_resident = std::max<std::size_t>(resident, 1);
   if (request.cooperative) launch.grid_workspace = simulator.grid_workspace(device);

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstdint>
 #include <cstring>
+#include <utility>
 #include <span>
 #include <sstream>
 #include <string>
@@ -136,6 +137,20 @@ OPGATE_SIM_API void opgate_sim_survive_host_faults() { survive_host_faults(); }
 
 OPGATE_SIM_API cudaError_t opgate_sim_restart_block_orders(unsigned number) {
   return api_answer([&](Simulator& simulator) { simulator.launches = std::uint64_t{number} << 32; });
+}
+
+OPGATE_SIM_API cudaError_t opgate_sim_refuse_launch(unsigned number) {
+  return api_answer([&](Simulator& simulator) {
+    simulator.launches_to_refusal = number;
+    simulator.refused_launch.clear();
+  });
+}
+
+OPGATE_SIM_API std::size_t opgate_sim_take_refused_launch(char* name, std::size_t bytes) {
+  std::string kernel;
+  api_answer([&](Simulator& simulator) { kernel = std::exchange(simulator.refused_launch, {}); });
+  if (bytes > 0) name[kernel.copy(name, bytes - 1)] = '\0';
+  return kernel.size();
 }
 
 OPGATE_SIM_API std::size_t opgate_sim_take_refused_in_capture(char* name, std::size_t bytes) {

@@ -69,6 +69,13 @@ void opgate_sim_survive_host_faults();
 /// same orders.
 cudaError_t opgate_sim_restart_block_orders(unsigned number);
 
+/// The launch of this number from now on, from 1, is refused with cudaErrorLaunchOutOfResources; 0: none is.
+/// Forgets what opgate_sim_take_refused_launch() would have taken.
+cudaError_t opgate_sim_refuse_launch(unsigned number);
+
+/// Takes the name of the kernel whose launch was refused for that reason: its length, or 0 if there was none.
+size_t opgate_sim_take_refused_launch(char* name, size_t bytes);
+
 /// Takes the name of the first function that was refused since the last time because a graph is captured: its
 /// length, or 0 where there was none.
 size_t opgate_sim_take_refused_in_capture(char* name, size_t bytes);

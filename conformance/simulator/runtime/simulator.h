@@ -51,6 +51,8 @@ struct Simulator {
   MemoryPools pools;
   std::set<std::uint64_t> memory_of_graphs;  ///< that torch allocated while it captured one; never freed
   std::uint64_t launches = 0;
+  unsigned launches_to_refusal = 0;              ///< the last of so many launches is refused; 0: none is
+  std::string refused_launch;                    ///< the kernel of a launch that was refused for this reason
   unsigned char fill_of_kernels;                 ///< what shared and local memory holds when a block begins
   std::map<int, std::uint64_t> grid_workspaces;  ///< by device
   Handles<cudaEvent_t, Event> events;
