@@ -47,8 +47,9 @@ TEST(SimulatedAtomics, CompareAndSwap) {
 }
 
 // 64 threads change two places with values of all kinds, and keep the old ones.
-void expect_same_both_ways(const std::string& instruction, const std::string& type,
-                           const std::string& space) {
+// Returns how many instructions of compiled code the interpreter has executed.
+std::uint64_t expect_same_both_ways(const std::string& instruction, const std::string& type,
+                                    const std::string& space) {
   const bool swaps = instruction == "cas";  // the value 3 for another one
   const bool is_wide = type.ends_with("64");
   const std::string value = is_wide ? "%rd6" : "%r6";
@@ -76,6 +77,7 @@ void expect_same_both_ways(const std::string& instruction, const std::string& ty
     return launch_of("k", {}, {64}, Arguments(results[0]));
   });
   expect_no_fault(ran.outcome);
+  return ran.left_to_interpreter;
 }
 
 TEST(SimulatedAtomics, OfIntegersAreTheSameInCompiledCode) {
@@ -92,8 +94,16 @@ TEST(SimulatedAtomics, OfIntegersAreTheSameInCompiledCode) {
       {"cas", {"b32", "b64"}}};
   for (const std::string space : {".global", ".shared", ""}) {
     for (const auto& [instruction, types] : all) {
-      for (const std::string& type : types) expect_same_both_ways(instruction, type, space);
+      for (const std::string& type : types) EXPECT_EQ(expect_same_both_ways(instruction, type, space), 0u);
     }
+  }
+}
+
+// Half of the values are bits of any kind, among them subnormal numbers and NaN.
+TEST(SimulatedAtomics, SumsOfFloatsAreTheSameInCompiledCode) {
+  for (const std::string space : {".global", ".shared", ""}) {
+    for (const std::string type : {"f32", "f64", "noftz.f16x2", "noftz.bf16x2"})
+      EXPECT_EQ(expect_same_both_ways("add", type, space), 0u);
   }
 }
 

@@ -1,4 +1,4 @@
-// Arithmetic of floating-point numbers, rounded to nearest.
+// Arithmetic of floating-point numbers.
 #include "simulator/compiled/translators.h"
 #include "simulator/numbers/approximation.h"
 
@@ -20,6 +20,24 @@ std::string operation(const std::string& name, bool approximate, Type type, cons
   if (name == "rcp") return "1 / " + a;
   if (name == "sqrt") return std::string(single ? "__builtin_sqrtf(" : "__builtin_sqrt(") + a + ")";
   return {};
+}
+
+// What `.rz`, `.rm` and `.rp` are in directed_rounding.h; empty for rounding to nearest.
+std::string take_direction(Modifiers& modifiers) {
+  if (modifiers.take("rz")) return "0";
+  if (modifiers.take("rm")) return "-1";
+  return modifiers.take("rp") ? "1" : "";
+}
+
+// An operation that is not rounded to nearest. Empty for one that is not translated: a product and a sum of
+// double precision have a rest that needs more than one number.
+std::string directed_operation(std::string name, Type type, const std::string& operands,
+                               const std::string& direction) {
+  if (name == "mad") name = "fma";
+  const bool is_known = name == "add" || name == "sub" || name == "mul" || name == "div" || name == "rcp" ||
+                        name == "sqrt" || (name == "fma" && type == Type::f32);
+  if (!is_known) return {};
+  return name + "_rounded_" + name_in_c(type) + "(" + operands + ", " + direction + ")";
 }
 
 // The result of what may be rounded from a subnormal to the least normal number, which `.ftz` must not do:
@@ -75,6 +93,7 @@ bool translate_float(Emitter& out, Source& source, Type type) {
   const bool full = name == "div" && modifiers.take("full");
   if ((approximate || full) && approximation_edge() != ApproximationEdge::none) return false;
   modifiers.take("rn");
+  const std::string direction = take_direction(modifiers);
   const bool flush = modifiers.take("ftz");
   const bool saturate = modifiers.take("sat");
   if (!modifiers.none_left() || (type == Type::f64 && (flush || saturate))) return false;
@@ -83,7 +102,14 @@ bool translate_float(Emitter& out, Source& source, Type type) {
     const std::string value = out.get(source.slot(index), type);
     return flush ? "flushed(" + value + ")" : value;
   };
-  std::string value = operation(name, approximate, type, operand(1), operand(2), operand(3));
+  std::string value;
+  if (direction.empty()) {
+    value = operation(name, approximate, type, operand(1), operand(2), operand(3));
+  } else {
+    std::string operands = operand(1);
+    for (std::size_t i = 2; i < source.form.total; ++i) operands += ", " + operand(i);
+    value = directed_operation(name, type, operands, direction);
+  }
   if (value.empty()) return false;
   if (type == Type::f64) {
     set_double(out, source, value);

@@ -18,9 +18,9 @@ Translate translator_named(const std::string& name) {
   // Never destroyed: kernels may be compiled while the process ends.
   static const auto* const known = [] {
     auto* const all = new std::unordered_map<std::string_view, Translate>;
-    for (const auto group :
-         {&translations_of_integers, &translations_of_floats, &translations_of_bits,
-          &translations_of_comparisons, &translations_of_conversions, &translations_of_moves}) {
+    for (const auto group : {&translations_of_integers, &translations_of_floats, &translations_of_bits,
+                             &translations_of_comparisons, &translations_of_conversions,
+                             &translations_of_moves, &translations_of_atomics}) {
       for (const TranslationRow& row : group()) all->insert(row);
     }
     return all;

@@ -22,6 +22,7 @@ std::vector<TranslationRow> translations_of_bits();
 std::vector<TranslationRow> translations_of_comparisons();
 std::vector<TranslationRow> translations_of_conversions();
 std::vector<TranslationRow> translations_of_moves();
+std::vector<TranslationRow> translations_of_atomics();
 
 // Arithmetic, by the type of its numbers.
 bool translate_integer(Emitter& out, Source& source, Type type);

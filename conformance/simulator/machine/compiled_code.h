@@ -79,8 +79,9 @@ struct CompiledContext {
   double (*tanh)(double) = nullptr;
   Thread* thread = nullptr;  ///< null if the interpreter has not been asked about it yet
   Block* block = nullptr;
-  const Function* function = nullptr;  ///< that runs
-  std::uint64_t budget_before = 0;     ///< when instructions were last counted
+  const Function* function = nullptr;     ///< that runs
+  std::uint64_t left_to_interpreter = 0;  ///< instructions
+  std::uint64_t budget_before = 0;        ///< when instructions were last counted
   std::vector<CompiledWindow> all_windows;
   std::vector<std::uint64_t> scratch;  ///< registers for `compute`
 };

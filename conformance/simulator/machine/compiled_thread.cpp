@@ -39,6 +39,7 @@ const Instruction& instruction_at(CompiledContext& context, std::uint64_t index,
 
 void execute(CompiledContext* context, std::uint64_t index, std::int64_t left) {
   const Instruction& instruction = instruction_at(*context, index, left);
+  ++context->left_to_interpreter;
   instruction.execute(*context->thread, instruction);
 }
 
@@ -206,6 +207,7 @@ void run_compiled(CompiledContext& context, Thread& thread, std::int64_t& left) 
       continue;
     }
     --left;
+    ++context.left_to_interpreter;
     const Instruction& instruction = *thread.next++;
     if (instruction.guard >= 0 &&
         ((thread.registers[instruction.guard >> 1] ^ static_cast<std::uint64_t>(instruction.guard)) & 1) == 0)

@@ -73,6 +73,7 @@ Outcome Grid::run() {
     outcome = outcome_of(fault);
   }
   outcome.instructions = instructions_;
+  outcome.left_to_interpreter = context_.left_to_interpreter;
   outcome.begun = std::move(first_begun_);
   return outcome;
 }

@@ -124,8 +124,11 @@ struct Outcome {
   Extent block_index;              ///< of the thread at fault
   Extent thread_index;
   bool compiled = false;  ///< whether compiled code has executed a part of it
-  unsigned threads = 1;   ///< of the host, over which its blocks were spread
-  std::string location;   ///< "file:line" where the PTX has `.loc`, else "line N of the PTX"
+  /// Instructions that the interpreter has executed although there is compiled code, on the first thread of the
+  /// host.
+  std::uint64_t left_to_interpreter = 0;
+  unsigned threads = 1;  ///< of the host, over which its blocks were spread
+  std::string location;  ///< "file:line" where the PTX has `.loc`, else "line N of the PTX"
   /// Of a launch that is watched, its first 1024 blocks, in the order in which they began.
   std::vector<Extent> begun;
 };

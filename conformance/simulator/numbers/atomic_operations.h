@@ -67,14 +67,11 @@ T combined(T old, T value) {
   if constexpr (std::is_integral_v<T>) {
     return combined_integer<operation>(old, value);
   } else if constexpr (std::is_same_v<T, GlobalFloat>) {
-    return {flushed(with_one_nan(flushed(old.value) + flushed(value.value)))};
+    return {semantics::sum_in_global(old.value, value.value)};
   } else if constexpr (std::is_same_v<T, GlobalDouble>) {
-    if (value.value != value.value) return value;
-    return old.value != old.value ? old : GlobalDouble{old.value + value.value};
-  } else if constexpr (std::is_same_v<T, float>) {
-    return with_one_nan(old + value);
-  } else if constexpr (std::is_same_v<T, double>) {
-    return old != old ? quieted(old) : old + value;
+    return {semantics::sum_in_global(old.value, value.value)};
+  } else if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) {
+    return semantics::sum_in_shared(old, value);
   } else if constexpr (operation == AtomicOperation::add) {
     return rounded<T>(add_to_odd(to_double(old), to_double(value)));
   } else {

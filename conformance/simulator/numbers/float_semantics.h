@@ -113,6 +113,19 @@ OPGATE_INLINE u16 bfloat16_of_f32(f32 value) {
   return (u16)((bits + 0x7fffu + (bits >> 16 & 1)) >> 16);
 }
 
+// What atomic additions leave. In global memory, single precision has no subnormal numbers, and double
+// precision passes NaN on as it is.
+OPGATE_INLINE f32 OPGATE_NAMED(sum_in_shared, f32)(f32 old, f32 value) { return with_one_nan(old + value); }
+OPGATE_INLINE f32 OPGATE_NAMED(sum_in_global, f32)(f32 old, f32 value) {
+  return flushed(with_one_nan(flushed(old) + flushed(value)));
+}
+OPGATE_INLINE f64 OPGATE_NAMED(sum_in_shared, f64)(f64 old, f64 value) {
+  return old != old ? quieted(old) : old + value;
+}
+OPGATE_INLINE f64 OPGATE_NAMED(sum_in_global, f64)(f64 old, f64 value) {
+  return value != value ? value : old != old ? old : old + value;
+}
+
 #ifdef __cplusplus
 }  // namespace opgate::simulator::semantics
 #endif
