@@ -43,6 +43,10 @@ class Emitter {
   /// Bits in single precision, where get() may give another NaN than the register has.
   std::string get_exactly(Slot slot);
   bool is_constant(Slot slot) const { return kinds_[static_cast<std::size_t>(slot)] == Kind::constant; }
+  /// Of variables, whose addresses are known when a kernel is launched.
+  bool is_loaded_constant(Slot slot) const {
+    return kinds_[static_cast<std::size_t>(slot)] == Kind::loaded_constant;
+  }
   std::uint64_t constant(Slot slot) const { return function_.initial[static_cast<std::size_t>(slot)]; }
 
   /// The whole slot.
@@ -52,6 +56,10 @@ class Emitter {
 
   /// Lets the interpreter execute the instruction.
   void hand_over(const Source& source);
+
+  /// Calls a function. The registers of the caller that matter behind the call have been saved, because the
+  /// thread may be left in the function.
+  void call(const Source& source);
 
   void save(Slot slot);
   void restore(Slot slot);

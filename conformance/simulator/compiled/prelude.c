@@ -31,6 +31,7 @@ struct context {
   u64 next;
   u64* (*begin)(struct context*);
   void (*execute)(struct context*, u64, s64);
+  u64 (*call)(struct context*, u64, s64);
   u8* (*locate)(struct context*, u64, s64, u64, u64, u64);
   u64 (*compute)(struct context*, u64, u64, u64, u64);
   f64 (*exp2)(f64);

@@ -62,6 +62,19 @@ class FunctionTranslator {
     return false;
   }
 
+  // A function that is called finds its arguments, constants and frame values in its registers.
+  bool sets_registers() const {
+    return std::ranges::all_of(chunks_.front().live, [&](Slot slot) {
+      const auto is_slot = [&](const auto& named) { return named.slot == slot; };
+      return std::ranges::any_of(function_.frame_values, is_slot) ||
+             std::ranges::any_of(function_.arguments,
+                                 [&](const Argument& argument) {
+                                   return argument.in_register && argument.slot == slot;
+                                 }) ||
+             out_.is_constant(slot) || out_.is_loaded_constant(slot);
+    });
+  }
+
   std::vector<bool> begins() const {
     std::vector<bool> begins(function_.code.size() + 1);
     for (const Chunk& chunk : chunks_) begins[chunk.begin] = chunk.is_entry;
@@ -191,6 +204,11 @@ class FunctionTranslator {
     for (const std::size_t next : chunk.next) {
       for (const Slot slot : chunks_[next].live) out_.save(slot);
     }
+    if (leaves_function(source)) {
+      for (const Slot slot : source.roles.reads) out_.save(slot);
+      out_.line("  c->next = " + std::to_string(kReturns) + "u; goto leave;");
+      return;
+    }
     if (is_plain_barrier(source)) {
       const std::uint64_t next = source.index + 1 + kAtBarrier + (out_.constant(source.slot(0)) << 33);
       if (out_.is_kernel()) {
@@ -208,8 +226,16 @@ class FunctionTranslator {
       out_.line("  if (" + condition + ") { c->stops[c->linear_index] = " +
                 unsigned_number(source.index + 1 + kAtCollective) + "; goto go_on_with_next; }");
     }
+    if (source.in.execute == &execute_call) {
+      out_.call(source);
+      return;
+    }
     out_.hand_over(source);
     out_.line("  c->next = " + std::to_string(kNextIsSet) + "u; goto leave;");
+  }
+
+  static bool leaves_function(const Source& source) {
+    return source.form.opcode != nullptr && source.form.opcode->effect == Effect::leave_function;
   }
 
   // Where all threads of the block meet.
@@ -244,7 +270,8 @@ Translation translate(const Program& program) {
   for (std::size_t i = 0; i < program.functions.size(); ++i) {
     translator::FunctionTranslator function(program, i);
     translation.code += function.translate();
-    translation.functions.push_back({nullptr, function.waits_in_warps(), function.begins()});
+    translation.functions.push_back(
+        {nullptr, function.waits_in_warps(), function.sets_registers(), function.begins()});
   }
   return translation;
 }

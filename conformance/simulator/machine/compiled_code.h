@@ -67,6 +67,9 @@ struct CompiledContext {
   std::uint64_t* (*begin)(CompiledContext* context) = nullptr;
   /// Executes one instruction as the interpreter does.
   void (*execute)(CompiledContext* context, std::uint64_t index, std::int64_t left) = nullptr;
+  /// Executes a call, and the function that is called as far as its compiled code can go on. Nonzero if the
+  /// function has come back; otherwise the thread is left, as `next` says.
+  std::uint64_t (*call)(CompiledContext* context, std::uint64_t index, std::int64_t left) = nullptr;
   /// Where the host can access what an instruction accesses, with all checks. It throws what the interpreter
   /// throws.
   unsigned char* (*locate)(CompiledContext* context, std::uint64_t index, std::int64_t left,
@@ -80,6 +83,7 @@ struct CompiledContext {
   Thread* thread = nullptr;  ///< null if the interpreter has not been asked about it yet
   Block* block = nullptr;
   const Function* function = nullptr;     ///< that runs
+  unsigned calls = 0;                     ///< that have not come back, of functions in compiled code
   std::uint64_t left_to_interpreter = 0;  ///< instructions
   std::uint64_t budget_before = 0;        ///< when instructions were last counted
   std::vector<CompiledWindow> all_windows;
@@ -90,6 +94,8 @@ struct CompiledContext {
 constexpr std::uint64_t kThreadExits = 0xffffffff;
 /// `next` where an instruction that the interpreter executed has decided what comes next.
 constexpr std::uint64_t kNextIsSet = 0xfffffffe;
+/// `next` of a function that comes back to its caller.
+constexpr std::uint64_t kReturns = 0xfffffffc;
 /// Added to `next` where the thread has come to a barrier of its whole block, with the number of the barrier
 /// 33 bits higher.
 constexpr std::uint64_t kAtBarrier = std::uint64_t{1} << 32;
@@ -109,6 +115,7 @@ using CompiledEntry = void (*)(CompiledContext* context, std::int64_t left, std:
 struct CompiledFunction {
   CompiledEntry enter = nullptr;
   bool waits_in_warps = false;  ///< whether warps may go on together
+  bool sets_registers = false;  ///< whether it reads none before it has set it, but arguments and constants
   std::vector<bool> begins;     ///< whether the code can be entered at an instruction, by its index
 };
 

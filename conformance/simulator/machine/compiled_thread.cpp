@@ -43,6 +43,46 @@ void execute(CompiledContext* context, std::uint64_t index, std::int64_t left) {
   instruction.execute(*context->thread, instruction);
 }
 
+// Calls within calls take memory of the host's stack.
+constexpr unsigned kMostCalls = 64;
+
+void set_function(CompiledContext& context, const Function& function) {
+  context.function = &function;
+  context.initial = function.initial.data();
+}
+
+// Where the thread finds what belongs to its frame.
+void set_frame(CompiledContext& context, const Function& function, Thread& thread) {
+  set_function(context, function);
+  context.registers = thread.registers;
+  context.local = thread.local_memory().data();
+  context.local_bytes = thread.local_memory().size();
+}
+
+// The frame is that of the interpreter, so that a thread may be left anywhere in the function.
+std::uint64_t call(CompiledContext* context, std::uint64_t index, std::int64_t left) {
+  const Instruction& in = instruction_at(*context, index, left);
+  Thread& thread = *context->thread;
+  const Function& caller = thread.function();
+  const std::size_t depth = thread.depth();
+  // A turn may end where a function begins.
+  const bool begins = left > 0 && context->calls != kMostCalls;
+  thread.call(caller.calls[static_cast<std::size_t>(in.immediate)], begins);
+  const Function& callee = thread.function();
+  context->next = kNextIsSet;
+  if (!begins || callee.compiled == nullptr) return 0;
+  set_frame(*context, callee, thread);
+  ++context->calls;
+  callee.compiled->enter(context, left, 0);
+  --context->calls;
+  if (context->next != kReturns || thread.depth() != depth + 1) return 0;
+  thread.leave_function();
+  set_frame(*context, caller, thread);
+  // The slots of a thread move if there is not enough memory behind them.
+  if (context->together != kAlone) context->registers_of[context->linear_index] = thread.registers;
+  return 1;
+}
+
 std::uint64_t compute(CompiledContext* context, std::uint64_t index, std::uint64_t a, std::uint64_t b,
                       std::uint64_t c) {
   const Function& kernel = *context->function;
@@ -107,8 +147,8 @@ void enter(CompiledContext& context, Thread& thread, const CompiledFunction& fun
   context.budget = context.budget_before = 0;
   context.together = kAlone;
   set_thread(context, thread);
-  context.function = &thread.function();
-  context.initial = context.function->initial.data();
+  context.calls = 0;
+  set_function(context, thread.function());
   function.enter(&context, context.left, at);
   take_next(context, thread);
 }
@@ -118,6 +158,8 @@ void enter(CompiledContext& context, Thread& thread, const CompiledFunction& fun
 void take_next(const CompiledContext& context, Thread& thread) {
   if (context.next == kThreadExits) {
     thread.exit();
+  } else if (context.next == kReturns) {
+    thread.leave_function();
   } else if ((context.next & kAtCollective) != 0) {
     const Instruction& collective = thread.function().code[(context.next & kPlace) - 1];
     thread.next = &collective + 1;
@@ -141,6 +183,7 @@ CompiledContext context_of(const Program& program, const Launch& launch) {
   context.all_windows.resize(program.sites + 1);
   context.windows = context.all_windows.data();
   context.execute = &compiled_thread::execute;
+  context.call = &compiled_thread::call;
   context.locate = &compiled_thread::find;
   context.compute = &compiled_thread::compute;
   context.exp2 = &std::exp2;
@@ -172,8 +215,8 @@ void run_fresh(CompiledContext& context, std::uint64_t first, std::uint64_t end,
   context.registers = nullptr;
   context.local = nullptr;
   context.local_bytes = 0;
-  context.function = context.block->program().functions.front().get();
-  context.initial = context.function->initial.data();
+  context.calls = 0;
+  compiled_thread::set_function(context, *context.block->program().functions.front());
   context.function->compiled->enter(&context, turn, kFreshThreads);
 }
 
@@ -185,8 +228,8 @@ void run_together(CompiledContext& context, const Together& threads, std::uint64
   context.turn = context.left = turn;
   context.budget = context.budget_before = budget;
   context.thread = nullptr;
-  context.function = context.block->program().functions.front().get();
-  context.initial = context.function->initial.data();
+  context.calls = 0;
+  compiled_thread::set_function(context, *context.block->program().functions.front());
   context.function->compiled->enter(&context, turn, kThreadsTogether);
 }
 

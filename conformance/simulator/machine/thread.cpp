@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "simulator/machine/block.h"
+#include "simulator/machine/compiled_code.h"
 #include "simulator/machine/faults.h"
 
 namespace opgate::simulator {
@@ -36,32 +37,51 @@ void Thread::start(Block& of, unsigned linear_index, const Extent& at, bool has_
   }
   next = nullptr;
   frames_.clear();
-  slots_.clear();
-  local_.clear();
+  known_.clear();
+  local_.shrink(0);
   enter(kernel, nullptr);
 }
 
 // The constants are still in their slots, and compiled code needs no more of the frame.
 void Thread::start_again(const Function& kernel) {
   frames_.resize(1);
+  known_.resize(1);
   registers = slots_.data();
   next = kernel.code.data();
-  if (kernel.local_bytes == 0) return;
-  local_.resize(kernel.local_bytes);
-  std::fill(local_.begin(), local_.end(), block->launch().fill);
+  local_.shrink(0);
+  local_.resize(kernel.local_bytes, block->launch().fill);
 }
 
-void Thread::enter(const Function& function, const Call* call) {
+void Thread::enter(const Function& function, const Call* call, bool begins_compiled) {
   if (frames_.size() == kMostFrames || local_.size() + function.local_bytes > kMostLocalBytes)
     throw KernelFault{Fault::trap, "the call of `" + function.name + "` needs more stack than a thread has"};
-  Frame frame{&function, call, next, slots_.size(),
-              (local_.size() + kLocalAlignment - 1) / kLocalAlignment * kLocalAlignment};
-  slots_.insert(slots_.end(), function.initial.begin(), function.initial.end());
+  std::size_t first = 0;
+  if (!frames_.empty()) first = frames_.back().registers + frames_.back().function->initial.size();
+  const Frame frame{&function, call, next, first,
+                    (local_.size() + kLocalAlignment - 1) / kLocalAlignment * kLocalAlignment};
   local_.resize(frame.local + function.local_bytes, block->launch().fill);
   frames_.push_back(frame);
-  registers = slots_.data() + frame.registers;
+  set_slots(frame, begins_compiled);
   next = function.code.data();
+}
+
+// A function that is called again at the same depth finds its constants where they were. Compiled code that
+// begins reads no other registers than its arguments.
+void Thread::set_slots(const Frame& frame, bool begins_compiled) {
+  const Function& function = *frame.function;
+  const std::size_t end = frame.registers + function.initial.size();
+  if (slots_.size() < end) slots_.resize(std::max(end, 2 * slots_.size()));
+  registers = slots_.data() + frame.registers;
+  const std::size_t depth = frames_.size() - 1;
+  if (known_.size() == depth) known_.emplace_back();
+  KnownFrame& known = known_[depth];
+  if (begins_compiled && function.compiled != nullptr && function.compiled->sets_registers &&
+      known.function == &function && known.registers == frame.registers && known.local == frame.local)
+    return;
+  std::copy(function.initial.begin(), function.initial.end(), registers);
   set_frame_values(function);
+  known = {&function, frame.registers, frame.local};
+  if (known_.size() > depth + 1) known_[depth + 1] = {};
 }
 
 void Thread::set_frame_values(const Function& function) {
@@ -128,14 +148,22 @@ std::uint64_t Thread::value_of(const FrameValue& value) const {
 void Thread::hand_over(const Argument& from, const Frame& source, const Argument& to, const Frame& target) {
   std::uint64_t* const from_slot = &slots_[source.registers + static_cast<std::size_t>(from.slot)];
   std::uint64_t* const to_slot = &slots_[target.registers + static_cast<std::size_t>(to.slot)];
-  const void* const from_bytes =
-      from.in_register ? static_cast<const void*>(from_slot) : &local_[source.local + from.offset];
-  void* const to_bytes = to.in_register ? static_cast<void*>(to_slot) : &local_[target.local + to.offset];
+  const void* const from_bytes = from.in_register ? static_cast<const void*>(from_slot)
+                                                  : local_.data() + source.local + from.offset;
+  void* const to_bytes = to.in_register ? static_cast<void*>(to_slot) : local_.data() + target.local + to.offset;
   if (to.in_register) *to_slot = 0;
-  std::memcpy(to_bytes, from_bytes, std::min(from.bytes, to.bytes));
+  const std::size_t bytes = std::min(from.bytes, to.bytes);
+  // Most arguments have one of two sizes, which a processor moves at once.
+  if (bytes == 4) {
+    std::memcpy(to_bytes, from_bytes, 4);
+  } else if (bytes == 8) {
+    std::memcpy(to_bytes, from_bytes, 8);
+  } else {
+    std::memcpy(to_bytes, from_bytes, bytes);
+  }
 }
 
-void Thread::call(const Call& call) {
+void Thread::call(const Call& call, bool begins_compiled) {
   const Program& program = block->program();
   std::size_t callee = static_cast<std::size_t>(call.callee);
   if (call.callee < 0) {
@@ -145,7 +173,7 @@ void Thread::call(const Call& call) {
       throw KernelFault{Fault::trap, "a call of " + hexadecimal(address) + ", which is not a function"};
     callee = known->second;
   }
-  enter(*program.functions[callee], &call);
+  enter(*program.functions[callee], &call, begins_compiled);
   const Frame& to = frames_.back();
   const Frame& from = frames_[frames_.size() - 2];
   const std::size_t count = std::min(call.arguments.size(), to.function->arguments.size());
@@ -169,7 +197,7 @@ void Thread::exit() {
 void Thread::forget() {
   constexpr std::size_t kMostKept = 4096;  // bytes of local memory
   frames_.clear();
-  if (local_.capacity() > kMostKept) local_ = {};
+  local_.clear(kMostKept);
   copies = {};
   bulk_copies = {};
 }
@@ -185,8 +213,7 @@ void Thread::leave_function() {
   for (std::size_t i = 0; i < count; ++i)
     hand_over(done.function->results[i], done, done.call->results[i], caller);
   next = done.back;
-  slots_.resize(done.registers);
-  local_.resize(done.local);
+  local_.shrink(done.local);
   frames_.pop_back();
   registers = slots_.data() + frames_.back().registers;
 }

@@ -7,6 +7,7 @@
 
 #include "simulator/machine/copy_queue.h"
 #include "simulator/machine/launch.h"
+#include "simulator/machine/local_memory.h"
 #include "simulator/ptx/instruction.h"
 #include "simulator/ptx/program.h"
 
@@ -66,7 +67,8 @@ class Thread {
   }
 
   void branch(std::int64_t target) { next = function().code.data() + target; }
-  void call(const Call& call);
+  /// `begins_compiled`: if the function has compiled code, that is where it begins.
+  void call(const Call& call, bool begins_compiled = false);
   void leave_function();
   /// Ends the thread. Copies that it has begun happen now at the latest.
   void exit();
@@ -80,11 +82,14 @@ class Thread {
   /// What a slot of its frame holds that depends on the thread, the block or the launch.
   std::uint64_t value_of(const FrameValue& value) const;
 
+  /// How many functions it is in, with the kernel.
+  std::size_t depth() const { return frames_.size(); }
+
   /// Where the slots of its frame begin among those of all its frames.
   std::size_t first_register() const { return frames_.back().registers; }
 
   std::uint64_t local_base() const { return frames_.back().local; }
-  std::vector<unsigned char>& local_memory() { return local_; }
+  LocalMemory& local_memory() { return local_; }
 
  private:
   struct Frame {
@@ -95,14 +100,23 @@ class Thread {
     std::size_t local = 0;              ///< where its local memory begins
   };
 
-  void enter(const Function& function, const Call* call);
+  /// What slots hold that have belonged to a frame.
+  struct KnownFrame {
+    const Function* function = nullptr;  ///< null: nothing is known
+    std::size_t registers = 0;
+    std::size_t local = 0;
+  };
+
+  void enter(const Function& function, const Call* call, bool begins_compiled = false);
+  void set_slots(const Frame& frame, bool begins_compiled);
   void start_again(const Function& kernel);
   void set_frame_values(const Function& function);
   void hand_over(const Argument& from, const Frame& source, const Argument& to, const Frame& target);
 
   std::vector<Frame> frames_;
+  std::vector<KnownFrame> known_;  ///< by the number of frames below; constants and frame values are in place
   std::vector<std::uint64_t> slots_;
-  std::vector<unsigned char> local_;
+  LocalMemory local_;
 };
 
 }  // namespace opgate::simulator

@@ -1,0 +1,36 @@
+// The local memory of a thread: that of all functions which it is in.
+#pragma once
+
+#include <cstddef>
+#include <cstring>
+#include <vector>
+
+namespace opgate::simulator {
+
+/// Bytes that come and go as functions are called and return, which takes no time but that of filling them.
+class LocalMemory {
+ public:
+  unsigned char* data() { return bytes_.data(); }
+  std::size_t size() const { return size_; }
+
+  /// New bytes hold `fill`.
+  void resize(std::size_t size, unsigned char fill) {
+    if (size > bytes_.size()) bytes_.resize(size);
+    if (size > size_) std::memset(bytes_.data() + size_, fill, size - size_);
+    size_ = size;
+  }
+
+  void shrink(std::size_t size) { size_ = size; }
+
+  /// Keeps the memory of the host, unless it is more than `most` bytes.
+  void clear(std::size_t most) {
+    size_ = 0;
+    if (bytes_.capacity() > most) bytes_ = {};
+  }
+
+ private:
+  std::vector<unsigned char> bytes_;
+  std::size_t size_ = 0;
+};
+
+}  // namespace opgate::simulator
