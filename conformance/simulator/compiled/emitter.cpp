@@ -241,15 +241,13 @@ void Emitter::hand_over(const Source& source) {
   }
 }
 
-void Emitter::call(const Source& source) {
-  for (const Slot slot : source.roles.reads) save(slot);
-  line("  { const u64 came_back = c->call(c, " + std::to_string(source.index) + ", left);");
-  line("  left = c->left; R = c->registers;");
-  line("  if (UNLIKELY(!came_back)) goto leave; }");
-  for (const Slot slot : source.roles.writes) {
-    note(slot, Type::u64);
-    restore(slot);
+std::vector<Slot> Emitter::all_constants() const {
+  std::vector<Slot> all;
+  for (std::size_t i = 0; i < kinds_.size(); ++i) {
+    if (kinds_[i] == Kind::constant || kinds_[i] == Kind::loaded_constant)
+      all.push_back(static_cast<Slot>(i));
   }
+  return all;
 }
 
 void Emitter::declare() {

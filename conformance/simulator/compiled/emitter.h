@@ -43,10 +43,8 @@ class Emitter {
   /// Bits in single precision, where get() may give another NaN than the register has.
   std::string get_exactly(Slot slot);
   bool is_constant(Slot slot) const { return kinds_[static_cast<std::size_t>(slot)] == Kind::constant; }
-  /// Of variables, whose addresses are known when a kernel is launched.
-  bool is_loaded_constant(Slot slot) const {
-    return kinds_[static_cast<std::size_t>(slot)] == Kind::loaded_constant;
-  }
+  /// The slots that keep the value which they have in a new frame.
+  std::vector<Slot> all_constants() const;
   std::uint64_t constant(Slot slot) const { return function_.initial[static_cast<std::size_t>(slot)]; }
 
   /// The whole slot.
@@ -65,6 +63,8 @@ class Emitter {
   void restore(Slot slot);
   /// The variables of all registers, and their values in a thread that begins.
   void declare();
+  /// Sets the registers at the begin of a function that has been called.
+  void begin_function(const std::vector<Slot>& live);
   /// `live`: at the begin of the kernel.
   void begin_thread(const std::vector<Slot>& live);
   void need_registers();
@@ -81,6 +81,15 @@ class Emitter {
  private:
   enum class Kind : std::uint8_t { constant, loaded_constant, general, single, twofold };
 
+  /// Names of the slots and of the begin of local memory of a frame, in C.
+  struct Side {
+    std::string registers;
+    std::string local;
+  };
+
+  void call_directly(const Source& source, const Call& call);
+  void hand_over_arguments(const std::vector<Argument>& from, const Side& source,
+                           const std::vector<Argument>& to, const Side& target);
   void note(Slot slot, Type type);
   bool may_be_inexact(Slot slot) const;
   void find_inexact();

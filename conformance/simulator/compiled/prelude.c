@@ -29,9 +29,21 @@ struct context {
   s64 turn;
   s64 left;
   u64 next;
+  u64 calls;
+  u64 settled;
+  u64 local_base;
+  u64 fill;
+  const u64* end_of_registers;
+  u64 local_room;
+  u64 frames_left;
+  const void* function;
+  const void** functions;
+  const u64** initials;
+  u64 pending[64];
   u64* (*begin)(struct context*);
   void (*execute)(struct context*, u64, s64);
   u64 (*call)(struct context*, u64, s64);
+  void (*unsettle)(struct context*);
   u8* (*locate)(struct context*, u64, s64, u64, u64, u64);
   u64 (*compute)(struct context*, u64, u64, u64, u64);
   f64 (*exp2)(f64);
@@ -66,6 +78,19 @@ OPGATE_INLINE u8* own_at(struct context* c, u8* begin, u64 size, u64 index, s64 
   if (UNLIKELY((address & (bytes - 1)) != 0 || offset + bytes > size))
     return c->locate(c, index, left, address, bytes, how);
   return begin + offset;
+}
+// Whether there is room for a frame whose slots and local memory end there. A turn may end where a function
+// begins.
+OPGATE_INLINE u8 has_room(struct context* c, s64 left, const u64* registers, u64 local) {
+  return left > 0 && c->calls < sizeof(c->pending) / sizeof(c->pending[0]) && c->frames_left != 0 &&
+         registers <= c->end_of_registers && local <= c->local_room;
+}
+OPGATE_INLINE void grow_local(struct context* c, u64 base, u64 bytes) {
+  const u64 size = c->local_bytes;
+  if (UNLIKELY(size != base)) __builtin_memset(c->local + size, (int)c->fill, base - size);
+  __builtin_memset(c->local + base, (int)c->fill, bytes);
+  c->local_bytes = base + bytes;
+  c->local_base = base;
 }
 #define LOADS(T)                               \
   OPGATE_INLINE T load_##T(const u8* from) {   \

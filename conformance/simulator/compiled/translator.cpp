@@ -62,18 +62,7 @@ class FunctionTranslator {
     return false;
   }
 
-  // A function that is called finds its arguments, constants and frame values in its registers.
-  bool sets_registers() const {
-    return std::ranges::all_of(chunks_.front().live, [&](Slot slot) {
-      const auto is_slot = [&](const auto& named) { return named.slot == slot; };
-      return std::ranges::any_of(function_.frame_values, is_slot) ||
-             std::ranges::any_of(function_.arguments,
-                                 [&](const Argument& argument) {
-                                   return argument.in_register && argument.slot == slot;
-                                 }) ||
-             out_.is_constant(slot) || out_.is_loaded_constant(slot);
-    });
-  }
+  std::vector<Slot> constants() const { return out_.all_constants(); }
 
   std::vector<bool> begins() const {
     std::vector<bool> begins(function_.code.size() + 1);
@@ -112,7 +101,11 @@ class FunctionTranslator {
     for (const Chunk& chunk : chunks_) {
       if (!chunk.is_entry) continue;
       out_.line("  case " + std::to_string(chunk.begin) + ":");
-      for (const Slot slot : chunk.live) out_.restore(slot);
+      if (chunk.begin == 0 && !out_.is_kernel()) {
+        out_.begin_function(chunk.live);
+      } else {
+        for (const Slot slot : chunk.live) out_.restore(slot);
+      }
       out_.line("  goto at_" + std::to_string(chunk.begin) + ";");
     }
     out_.line("  }\n  __builtin_unreachable();");
@@ -267,11 +260,13 @@ std::string symbol_of(std::size_t function) { return "opgate_function_" + std::t
 Translation translate(const Program& program) {
   Translation translation;
   translation.code = kPrelude;
+  for (std::size_t i = 1; i < program.functions.size(); ++i)
+    translation.code += "void " + symbol_of(i) + "(struct context* c, s64 left, u64 at);\n";
   for (std::size_t i = 0; i < program.functions.size(); ++i) {
     translator::FunctionTranslator function(program, i);
     translation.code += function.translate();
     translation.functions.push_back(
-        {nullptr, function.waits_in_warps(), function.sets_registers(), function.begins()});
+        {nullptr, function.waits_in_warps(), function.constants(), function.begins()});
   }
   return translation;
 }

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "simulator/ptx/instruction.h"
+
 namespace opgate::simulator {
 
 class Block;
@@ -31,6 +33,9 @@ struct CompiledWindow {
 constexpr std::uint64_t kAlone = 0;
 constexpr std::uint64_t kBlockTogether = 1;
 constexpr std::uint64_t kWarpTogether = 2;
+
+/// How deep calls in compiled code may be, which take memory of the host's stack.
+constexpr std::uint64_t kMostCalls = 64;
 
 /// What compiled code reads and writes. The translator declares the same structure in C (kPrelude); its
 /// fields have one size each, so that both agree.
@@ -63,6 +68,20 @@ struct CompiledContext {
   std::int64_t left =
       0;  ///< how many the thread may still execute; negative where its turn could not end yet
   std::uint64_t next = 0;  ///< the index of the instruction that comes next, or one of the values below
+  // Calls in compiled code. Where there is room, compiled code moves the arguments itself, and the thread
+  // learns of the frame only when the interpreter is asked for something.
+  std::uint64_t calls = 0;       ///< functions that compiled code has entered and not left
+  std::uint64_t settled = 0;     ///< of them, those of which the thread has frames
+  std::uint64_t local_base = 0;  ///< of the frame that runs, in local memory
+  std::uint64_t fill = 0;        ///< of new local memory
+  // What there is room for: slots, bytes of local memory, and frames behind this one.
+  const std::uint64_t* end_of_registers = nullptr;
+  std::uint64_t local_room = 0;
+  std::uint64_t frames_left = 0;
+  const Function* function = nullptr;    ///< that runs
+  const Function** functions = nullptr;  ///< those of the program
+  const std::uint64_t** initials = nullptr;  ///< the slots of their new frames
+  std::uint64_t pending[kMostCalls] = {};  ///< index of the instruction, and of the function 32 bits higher
   /// Makes a thread that begins one that the interpreter can execute, and gives its registers.
   std::uint64_t* (*begin)(CompiledContext* context) = nullptr;
   /// Executes one instruction as the interpreter does.
@@ -70,6 +89,8 @@ struct CompiledContext {
   /// Executes a call, and the function that is called as far as its compiled code can go on. Nonzero if the
   /// function has come back; otherwise the thread is left, as `next` says.
   std::uint64_t (*call)(CompiledContext* context, std::uint64_t index, std::int64_t left) = nullptr;
+  /// Takes the frame of the innermost function from the thread, which has had to learn of it.
+  void (*unsettle)(CompiledContext* context) = nullptr;
   /// Where the host can access what an instruction accesses, with all checks. It throws what the interpreter
   /// throws.
   unsigned char* (*locate)(CompiledContext* context, std::uint64_t index, std::int64_t left,
@@ -82,10 +103,10 @@ struct CompiledContext {
   double (*tanh)(double) = nullptr;
   Thread* thread = nullptr;  ///< null if the interpreter has not been asked about it yet
   Block* block = nullptr;
-  const Function* function = nullptr;     ///< that runs
-  unsigned calls = 0;                     ///< that have not come back, of functions in compiled code
   std::uint64_t left_to_interpreter = 0;  ///< instructions
   std::uint64_t budget_before = 0;        ///< when instructions were last counted
+  std::vector<const Function*> all_functions;
+  std::vector<const std::uint64_t*> all_initials;
   std::vector<CompiledWindow> all_windows;
   std::vector<std::uint64_t> scratch;  ///< registers for `compute`
 };
@@ -115,7 +136,7 @@ using CompiledEntry = void (*)(CompiledContext* context, std::int64_t left, std:
 struct CompiledFunction {
   CompiledEntry enter = nullptr;
   bool waits_in_warps = false;  ///< whether warps may go on together
-  bool sets_registers = false;  ///< whether it reads none before it has set it, but arguments and constants
+  std::vector<Slot> constants;  ///< slots that it does not write
   std::vector<bool> begins;     ///< whether the code can be entered at an instruction, by its index
 };
 

@@ -7,13 +7,41 @@
 namespace opgate::simulator {
 namespace compiled_thread {
 
+// Where the thread finds what belongs to its frame.
+void set_frame(CompiledContext& context, Thread& thread) {
+  context.function = &thread.function();
+  context.initial = context.function->initial.data();
+  context.registers = thread.registers;
+  context.local = thread.local_memory().data();
+  context.local_bytes = thread.local_memory().size();
+  context.local_base = thread.local_base();
+  context.end_of_registers = thread.end_of_registers();
+  context.local_room = thread.local_memory().room();
+  context.frames_left = thread.frames_left();
+}
+
 void set_thread(CompiledContext& context, Thread& thread) {
   context.block->grid().count(context.budget_before - context.budget);
   context.budget_before = context.budget;
   context.thread = &thread;
-  context.registers = thread.registers;
-  context.local = thread.local_memory().data();
-  context.local_bytes = thread.local_memory().size();
+  set_frame(context, thread);
+}
+
+// The thread has the frames of all functions that compiled code has entered.
+void settle(CompiledContext& context) {
+  if (context.thread == nullptr) return;
+  Thread& thread = *context.thread;
+  for (; context.settled < context.calls; ++context.settled) {
+    const std::uint64_t pending = context.pending[context.settled];
+    thread.follow_call(*context.functions[pending >> 32],
+                       thread.function().code[pending & 0xffffffffu]);
+  }
+  thread.local_memory().set_size(context.local_bytes);
+}
+
+void unsettle(CompiledContext* context) {
+  context->thread->follow_return();
+  --context->settled;
 }
 
 std::uint64_t* begin(CompiledContext* context) {
@@ -30,6 +58,7 @@ std::uint64_t* begin(CompiledContext* context) {
 
 const Instruction& instruction_at(CompiledContext& context, std::uint64_t index, std::int64_t left) {
   begin(&context);
+  settle(context);
   Thread& thread = *context.thread;
   const Instruction& instruction = thread.function().code[index];
   thread.next = &instruction + 1;
@@ -43,43 +72,28 @@ void execute(CompiledContext* context, std::uint64_t index, std::int64_t left) {
   instruction.execute(*context->thread, instruction);
 }
 
-// Calls within calls take memory of the host's stack.
-constexpr unsigned kMostCalls = 64;
-
-void set_function(CompiledContext& context, const Function& function) {
-  context.function = &function;
-  context.initial = function.initial.data();
-}
-
-// Where the thread finds what belongs to its frame.
-void set_frame(CompiledContext& context, const Function& function, Thread& thread) {
-  set_function(context, function);
-  context.registers = thread.registers;
-  context.local = thread.local_memory().data();
-  context.local_bytes = thread.local_memory().size();
-}
-
 // The frame is that of the interpreter, so that a thread may be left anywhere in the function.
 std::uint64_t call(CompiledContext* context, std::uint64_t index, std::int64_t left) {
   const Instruction& in = instruction_at(*context, index, left);
   Thread& thread = *context->thread;
   const Function& caller = thread.function();
-  const std::size_t depth = thread.depth();
   // A turn may end where a function begins.
   const bool begins = left > 0 && context->calls != kMostCalls;
-  thread.call(caller.calls[static_cast<std::size_t>(in.immediate)], begins);
-  const Function& callee = thread.function();
-  context->next = kNextIsSet;
-  if (!begins || callee.compiled == nullptr) return 0;
-  set_frame(*context, callee, thread);
-  ++context->calls;
-  callee.compiled->enter(context, left, 0);
-  --context->calls;
-  if (context->next != kReturns || thread.depth() != depth + 1) return 0;
-  thread.leave_function();
-  set_frame(*context, caller, thread);
+  thread.call(caller.calls[static_cast<std::size_t>(in.immediate)]);
   // The slots of a thread move if there is not enough memory behind them.
-  if (context->together != kAlone) context->registers_of[context->linear_index] = thread.registers;
+  if (context->together != kAlone) context->registers_of[context->linear_index] = thread.first_registers();
+  context->next = kNextIsSet;
+  set_frame(*context, thread);
+  const CompiledFunction* const callee = context->function->compiled;
+  if (!begins || callee == nullptr) return 0;
+  const std::uint64_t calls = ++context->calls;
+  context->settled = calls;
+  callee->enter(context, left, 0);
+  if (context->next != kReturns || context->calls != calls) return 0;
+  settle(*context);
+  thread.leave_function();
+  context->calls = context->settled = calls - 1;
+  set_frame(*context, thread);
   return 1;
 }
 
@@ -143,13 +157,19 @@ unsigned char* find(CompiledContext* context, std::uint64_t index, std::int64_t 
   return host;
 }
 
+void enter_kernel(CompiledContext& context) {
+  context.calls = context.settled = 0;
+  context.function = context.functions[0];
+  context.initial = context.function->initial.data();
+}
+
 void enter(CompiledContext& context, Thread& thread, const CompiledFunction& function, std::uint64_t at) {
   context.budget = context.budget_before = 0;
   context.together = kAlone;
   set_thread(context, thread);
-  context.calls = 0;
-  set_function(context, thread.function());
+  context.calls = context.settled = 0;
   function.enter(&context, context.left, at);
+  settle(context);
   take_next(context, thread);
 }
 
@@ -184,6 +204,14 @@ CompiledContext context_of(const Program& program, const Launch& launch) {
   context.windows = context.all_windows.data();
   context.execute = &compiled_thread::execute;
   context.call = &compiled_thread::call;
+  context.unsettle = &compiled_thread::unsettle;
+  context.fill = launch.fill;
+  for (const auto& function : program.functions) {
+    context.all_functions.push_back(function.get());
+    context.all_initials.push_back(function->initial.data());
+  }
+  context.functions = context.all_functions.data();
+  context.initials = context.all_initials.data();
   context.locate = &compiled_thread::find;
   context.compute = &compiled_thread::compute;
   context.exp2 = &std::exp2;
@@ -215,9 +243,9 @@ void run_fresh(CompiledContext& context, std::uint64_t first, std::uint64_t end,
   context.registers = nullptr;
   context.local = nullptr;
   context.local_bytes = 0;
-  context.calls = 0;
-  compiled_thread::set_function(context, *context.block->program().functions.front());
+  compiled_thread::enter_kernel(context);
   context.function->compiled->enter(&context, turn, kFreshThreads);
+  compiled_thread::settle(context);
 }
 
 void run_together(CompiledContext& context, const Together& threads, std::uint64_t budget,
@@ -228,9 +256,9 @@ void run_together(CompiledContext& context, const Together& threads, std::uint64
   context.turn = context.left = turn;
   context.budget = context.budget_before = budget;
   context.thread = nullptr;
-  context.calls = 0;
-  compiled_thread::set_function(context, *context.block->program().functions.front());
+  compiled_thread::enter_kernel(context);
   context.function->compiled->enter(&context, turn, kThreadsTogether);
+  compiled_thread::settle(context);
 }
 
 void run_compiled(CompiledContext& context, Thread& thread, std::int64_t& left) {

@@ -12,6 +12,8 @@ class LocalMemory {
  public:
   unsigned char* data() { return bytes_.data(); }
   std::size_t size() const { return size_; }
+  /// How large it may become without asking the host for memory.
+  std::size_t room() const { return bytes_.size(); }
 
   /// New bytes hold `fill`.
   void resize(std::size_t size, unsigned char fill) {
@@ -21,6 +23,9 @@ class LocalMemory {
   }
 
   void shrink(std::size_t size) { size_ = size; }
+
+  /// After compiled code has called a function, or has come back: as much memory as there has been before.
+  void set_size(std::size_t size) { size_ = size; }
 
   /// Keeps the memory of the host, unless it is more than `most` bytes.
   void clear(std::size_t most) {

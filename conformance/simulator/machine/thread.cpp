@@ -37,7 +37,6 @@ void Thread::start(Block& of, unsigned linear_index, const Extent& at, bool has_
   }
   next = nullptr;
   frames_.clear();
-  known_.clear();
   local_.shrink(0);
   enter(kernel, nullptr);
 }
@@ -45,44 +44,49 @@ void Thread::start(Block& of, unsigned linear_index, const Extent& at, bool has_
 // The constants are still in their slots, and compiled code needs no more of the frame.
 void Thread::start_again(const Function& kernel) {
   frames_.resize(1);
-  known_.resize(1);
   registers = slots_.data();
   next = kernel.code.data();
   local_.shrink(0);
   local_.resize(kernel.local_bytes, block->launch().fill);
 }
 
-void Thread::enter(const Function& function, const Call* call, bool begins_compiled) {
-  if (frames_.size() == kMostFrames || local_.size() + function.local_bytes > kMostLocalBytes)
-    throw KernelFault{Fault::trap, "the call of `" + function.name + "` needs more stack than a thread has"};
-  std::size_t first = 0;
-  if (!frames_.empty()) first = frames_.back().registers + frames_.back().function->initial.size();
-  const Frame frame{&function, call, next, first,
-                    (local_.size() + kLocalAlignment - 1) / kLocalAlignment * kLocalAlignment};
-  local_.resize(frame.local + function.local_bytes, block->launch().fill);
-  frames_.push_back(frame);
-  set_slots(frame, begins_compiled);
-  next = function.code.data();
+Thread::Frame Thread::frame_of(const Function& function, const Call* call) const {
+  if (frames_.empty()) return {&function, call, next, 0, 0};
+  const Frame& caller = frames_.back();
+  const std::size_t end_of_local = caller.local + caller.function->local_bytes;
+  return {&function, call, next, caller.registers + caller.function->initial.size(),
+          (end_of_local + kLocalAlignment - 1) / kLocalAlignment * kLocalAlignment};
 }
 
-// A function that is called again at the same depth finds its constants where they were. Compiled code that
-// begins reads no other registers than its arguments.
-void Thread::set_slots(const Frame& frame, bool begins_compiled) {
-  const Function& function = *frame.function;
+void Thread::enter(const Function& function, const Call* call) {
+  const Frame frame = frame_of(function, call);
+  if (frames_left() == 0 || frame.local + function.local_bytes > kMostLocalBytes)
+    throw KernelFault{Fault::trap, "the call of `" + function.name + "` needs more stack than a thread has"};
+  local_.resize(frame.local + function.local_bytes, block->launch().fill);
+  frames_.push_back(frame);
   const std::size_t end = frame.registers + function.initial.size();
   if (slots_.size() < end) slots_.resize(std::max(end, 2 * slots_.size()));
   registers = slots_.data() + frame.registers;
-  const std::size_t depth = frames_.size() - 1;
-  if (known_.size() == depth) known_.emplace_back();
-  KnownFrame& known = known_[depth];
-  if (begins_compiled && function.compiled != nullptr && function.compiled->sets_registers &&
-      known.function == &function && known.registers == frame.registers && known.local == frame.local)
-    return;
   std::copy(function.initial.begin(), function.initial.end(), registers);
+  next = function.code.data();
   set_frame_values(function);
-  known = {&function, frame.registers, frame.local};
-  if (known_.size() > depth + 1) known_[depth + 1] = {};
 }
+
+void Thread::follow_call(const Function& function, const Instruction& call) {
+  next = &call + 1;
+  frames_.push_back(frame_of(function, &this->function().calls[static_cast<std::size_t>(call.immediate)]));
+  registers = slots_.data() + frames_.back().registers;
+  next = function.code.data();
+  for (const Slot slot : function.compiled->constants)
+    registers[slot] = function.initial[static_cast<std::size_t>(slot)];
+}
+
+void Thread::follow_return() {
+  frames_.pop_back();
+  registers = slots_.data() + frames_.back().registers;
+}
+
+std::size_t Thread::frames_left() const { return kMostFrames - frames_.size(); }
 
 void Thread::set_frame_values(const Function& function) {
   for (const FrameValue& value : function.frame_values) registers[value.slot] = value_of(value);
@@ -163,7 +167,7 @@ void Thread::hand_over(const Argument& from, const Frame& source, const Argument
   }
 }
 
-void Thread::call(const Call& call, bool begins_compiled) {
+void Thread::call(const Call& call) {
   const Program& program = block->program();
   std::size_t callee = static_cast<std::size_t>(call.callee);
   if (call.callee < 0) {
@@ -173,7 +177,7 @@ void Thread::call(const Call& call, bool begins_compiled) {
       throw KernelFault{Fault::trap, "a call of " + hexadecimal(address) + ", which is not a function"};
     callee = known->second;
   }
-  enter(*program.functions[callee], &call, begins_compiled);
+  enter(*program.functions[callee], &call);
   const Frame& to = frames_.back();
   const Frame& from = frames_[frames_.size() - 2];
   const std::size_t count = std::min(call.arguments.size(), to.function->arguments.size());
@@ -213,7 +217,7 @@ void Thread::leave_function() {
   for (std::size_t i = 0; i < count; ++i)
     hand_over(done.function->results[i], done, done.call->results[i], caller);
   next = done.back;
-  local_.shrink(done.local);
+  local_.shrink(caller.local + caller.function->local_bytes);
   frames_.pop_back();
   registers = slots_.data() + frames_.back().registers;
 }

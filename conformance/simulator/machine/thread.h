@@ -67,9 +67,12 @@ class Thread {
   }
 
   void branch(std::int64_t target) { next = function().code.data() + target; }
-  /// `begins_compiled`: if the function has compiled code, that is where it begins.
-  void call(const Call& call, bool begins_compiled = false);
+  void call(const Call& call);
   void leave_function();
+  /// What compiled code leaves to do of a call, and of the return from such a function: arguments and results
+  /// are where they belong.
+  void follow_call(const Function& function, const Instruction& call);
+  void follow_return();
   /// Ends the thread. Copies that it has begun happen now at the latest.
   void exit();
 
@@ -88,6 +91,12 @@ class Thread {
   /// Where the slots of its frame begin among those of all its frames.
   std::size_t first_register() const { return frames_.back().registers; }
 
+  /// Those of the kernel, and the end of the memory for slots.
+  std::uint64_t* first_registers() { return slots_.data(); }
+  std::uint64_t* end_of_registers() { return slots_.data() + slots_.size(); }
+  /// How many further functions it may call within each other.
+  std::size_t frames_left() const;
+
   std::uint64_t local_base() const { return frames_.back().local; }
   LocalMemory& local_memory() { return local_; }
 
@@ -100,22 +109,14 @@ class Thread {
     std::size_t local = 0;              ///< where its local memory begins
   };
 
-  /// What slots hold that have belonged to a frame.
-  struct KnownFrame {
-    const Function* function = nullptr;  ///< null: nothing is known
-    std::size_t registers = 0;
-    std::size_t local = 0;
-  };
-
-  void enter(const Function& function, const Call* call, bool begins_compiled = false);
-  void set_slots(const Frame& frame, bool begins_compiled);
+  Frame frame_of(const Function& function, const Call* call) const;
+  void enter(const Function& function, const Call* call);
   void start_again(const Function& kernel);
   void set_frame_values(const Function& function);
   void hand_over(const Argument& from, const Frame& source, const Argument& to, const Frame& target);
 
   std::vector<Frame> frames_;
-  std::vector<KnownFrame> known_;  ///< by the number of frames below; constants and frame values are in place
-  std::vector<std::uint64_t> slots_;
+  std::vector<std::uint64_t> slots_;  ///< of all frames, and room for more
   LocalMemory local_;
 };
 
