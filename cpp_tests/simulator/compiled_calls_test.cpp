@@ -97,8 +97,9 @@ TEST(CompiledCalls, NothingIsLeftToTheInterpreter) {
   EXPECT_GT(pairs.outcome.instructions, std::uint64_t{128} * 20'000);
   EXPECT_EQ(pairs.left_to_interpreter, 0u);
   EXPECT_EQ(run_calls(rounds("call (%r3), in_registers, (%r3, %rd1);", 500)).left_to_interpreter, 0u);
-  EXPECT_EQ(run_calls(rounds(call_of("unset", "%r1", "%r4") + "add.u32 %r3, %r3, %r4;", 9)).left_to_interpreter,
-            0u);
+  EXPECT_EQ(
+      run_calls(rounds(call_of("unset", "%r1", "%r4") + "add.u32 %r3, %r3, %r4;", 9)).left_to_interpreter,
+      0u);
   EXPECT_EQ(run_calls(rounds(call_of("many", "%r3", "%r3"), 40)).left_to_interpreter, 0u);
 }
 
@@ -141,27 +142,30 @@ TEST(CompiledCalls, BarriersAndWarpsInFunctions) {
 // What a function finds in its local memory, where it is told to write, and what its caller keeps.
 TEST(CompiledCalls, LocalMemory) {
   const std::string changes =
-      "{ .param .b64 where; .param .b32 by; st.param.b64 [where], %rd5; st.param.b32 [by], %r2; call changes, "
+      "{ .param .b64 where; .param .b32 by; st.param.b64 [where], %rd5; st.param.b32 [by], %r2; call "
+      "changes, "
       "(where, by); }";
-  const Ran ran = run_calls(".local .align 4 .b8 kept[36]; mov.u64 %rd4, kept; cvta.local.u64 %rd5, %rd4; "
-                            "st.local.u32 [kept], %r1;\n" +
-                            rounds(changes + call_of("unset", "%r2", "%r4") +
-                                       "ld.local.u32 %r5, [kept]; add.u32 %r3, %r4, %r5;",
-                                   60));
+  const Ran ran = run_calls(
+      ".local .align 4 .b8 kept[36]; mov.u64 %rd4, kept; cvta.local.u64 %rd5, %rd4; "
+      "st.local.u32 [kept], %r1;\n" +
+      rounds(changes + call_of("unset", "%r2", "%r4") + "ld.local.u32 %r5, [kept]; add.u32 %r3, %r4, %r5;",
+             60));
   expect_no_fault(ran.outcome);
   // Behind the end, before and after a call.
   for (const std::string before : {"", changes.c_str()}) {
-    const Ran outside = run_calls(".local .align 4 .b8 kept[36]; mov.u64 %rd4, kept; cvta.local.u64 %rd5, %rd4; "
-                                  "mov.u32 %r2, 1; st.local.u32 [kept], %r1;\n" +
-                                  before + before + "ld.local.u32 %r3, [%rd4+52]; st.global.u32 [%rd1], %r3;");
+    const Ran outside = run_calls(
+        ".local .align 4 .b8 kept[36]; mov.u64 %rd4, kept; cvta.local.u64 %rd5, %rd4; "
+        "mov.u32 %r2, 1; st.local.u32 [kept], %r1;\n" +
+        before + before + "ld.local.u32 %r3, [%rd4+52]; st.global.u32 [%rd1], %r3;");
     EXPECT_EQ(static_cast<int>(outside.outcome.fault), static_cast<int>(Fault::trap));
   }
 }
 
 TEST(CompiledCalls, FaultsAndLimits) {
-  const std::string faulty = "{ .param .b64 where; .param .b32 by; setp.eq.u32 %p2, %r1, 37; setp.eq.and.u32 "
-                             "%p2, %r2, 7, %p2; mov.u64 %rd5, %rd1; @%p2 add.u64 %rd5, %rd1, -4; "
-                             "st.param.b64 [where], %rd5; st.param.b32 [by], %r2; call changes, (where, by); }";
+  const std::string faulty =
+      "{ .param .b64 where; .param .b32 by; setp.eq.u32 %p2, %r1, 37; setp.eq.and.u32 "
+      "%p2, %r2, 7, %p2; mov.u64 %rd5, %rd1; @%p2 add.u64 %rd5, %rd1, -4; "
+      "st.param.b64 [where], %rd5; st.param.b32 [by], %r2; call changes, (where, by); }";
   EXPECT_EQ(static_cast<int>(run_calls(rounds(kPair + faulty, 20)).outcome.fault),
             static_cast<int>(Fault::illegal_address));
   for (const std::uint64_t limit : {100, 1024, 5000, 20000, 70001}) {

@@ -23,7 +23,8 @@ bool is_local_address(const FrameValue& value) { return value.kind == FrameValue
 bool begins_once(const Function& function) {
   for (std::size_t i = 0; i < function.code.size(); ++i) {
     const Opcode* const opcode = function.forms[i].opcode;
-    if (opcode != nullptr && opcode->effect == Effect::branch && function.code[i].immediate == 0) return false;
+    if (opcode != nullptr && opcode->effect == Effect::branch && function.code[i].immediate == 0)
+      return false;
   }
   return std::ranges::none_of(function.branch_tables, [](const std::vector<std::int64_t>& targets) {
     return std::ranges::count(targets, 0) != 0;
@@ -70,8 +71,8 @@ void Emitter::call(const Source& source) {
   const Call& call = function_.calls[static_cast<std::size_t>(source.in.immediate)];
   for (const Slot slot : source.roles.reads) save(slot);
   line("  {");
-  const bool is_direct =
-      call.callee >= 0 && calls::needs_arguments_only(*program_.functions[static_cast<std::size_t>(call.callee)]);
+  const bool is_direct = call.callee >= 0 && calls::needs_arguments_only(
+                                                 *program_.functions[static_cast<std::size_t>(call.callee)]);
   if (is_direct) {
     call_directly(source, call);
     line("  {");
@@ -90,31 +91,25 @@ void Emitter::call(const Source& source) {
 void Emitter::call_directly(const Source& source, const Call& call) {
   const auto index = static_cast<std::size_t>(call.callee);
   const Function& callee = *program_.functions[index];
-  const std::size_t above =
+  const std::size_t begins =
       (function_.local_bytes + calls::kLocalAlignment - 1) / calls::kLocalAlignment * calls::kLocalAlignment;
-  const std::string number = std::to_string(index);
   const Side here{"R", "caller"};
   const Side there{"frame", "base"};
-  const std::string slots = std::to_string(function_.initial.size());
-  line("  if (UNLIKELY(c->thread == 0)) c->begin(c);");
-  line("  const u64 caller = c->local_base, base = caller + " + std::to_string(above) + ";");
-  line("  u64* frame = R + " + slots + ";");
-  line("  if (has_room(c, left, frame + " + std::to_string(callee.initial.size()) + ", base + " +
-       std::to_string(callee.local_bytes) + ")) {");
-  line("  grow_local(c, base, " + std::to_string(callee.local_bytes) + ");");
+  std::string numbers;
+  for (const std::size_t number : {number_, index, function_.initial.size(), callee.initial.size(),
+                                   function_.local_bytes, callee.local_bytes, begins})
+    numbers += (numbers.empty() ? "" : ", ") + std::to_string(number);
+  line("  static const struct call of = {" + numbers + "};");
+  line("  const u64 calls = c->calls;");
+  line("  u64* frame = begin_call(c, left, R, " + std::to_string(source.index) + ", &of);");
+  line("  if (frame != 0) {");
+  line("  const u64 base = c->local_base, caller = base - " + std::to_string(begins) + ";");
   hand_over_arguments(call.arguments, here, callee.arguments, there);
-  line("  const u64 calls = c->calls; const void* const self = c->function;");
-  line("  c->pending[calls] = " + unsigned_number(std::uint64_t{index} << 32 | source.index) + ";");
-  line("  c->calls = calls + 1; --c->frames_left; c->registers = frame;");
-  line("  c->function = c->functions[" + number + "]; c->initial = c->initials[" + number + "];");
   line("  " + symbol_of(index) + "(c, left, 0);");
-  line("  left = c->left;");
-  line("  if (UNLIKELY(c->next != " + std::to_string(kReturns) + "u || c->calls != calls + 1)) goto leave;");
-  line("  if (UNLIKELY(c->settled > calls)) c->unsettle(c);");
-  line("  frame = c->registers; R = frame - " + slots + ";");
+  line("  left = c->left; frame = c->registers;");
+  line("  R = end_call(c, calls, &of);");
+  line("  if (UNLIKELY(R == 0)) goto leave;");
   hand_over_arguments(callee.results, there, call.results, here);
-  line("  c->calls = calls; ++c->frames_left; c->registers = R; c->function = self; c->initial = initial;");
-  line("  c->local_bytes = caller + " + std::to_string(function_.local_bytes) + "; c->local_base = caller;");
   line("  } else");
 }
 

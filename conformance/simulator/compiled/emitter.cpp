@@ -51,6 +51,7 @@ std::string name_in_c(Type type) {
 Emitter::Emitter(const Program& program, std::size_t function, const std::vector<Roles>& roles)
     : program_(program),
       function_(*program.functions[function]),
+      number_(function),
       is_kernel_(function == 0),
       kinds_(function_.initial.size(), Kind::constant),
       uses_(function_.initial.size()),

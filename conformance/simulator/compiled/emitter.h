@@ -97,6 +97,7 @@ class Emitter {
 
   const Program& program_;
   const Function& function_;
+  std::size_t number_;  ///< of the function in the program
   bool is_kernel_;
   std::vector<Kind> kinds_;
   std::vector<unsigned> uses_;

@@ -53,6 +53,8 @@ struct context {
 };
 
 #define UNLIKELY(condition) __builtin_expect((condition), 0)
+#define OPGATE_FUNCTION static __attribute__((noinline, unused))
+#define RETURNS 0xfffffffcu
 
 OPGATE_INLINE void next_thread(struct context* c) {
   ++c->linear_index;
@@ -79,18 +81,46 @@ OPGATE_INLINE u8* own_at(struct context* c, u8* begin, u64 size, u64 index, s64 
     return c->locate(c, index, left, address, bytes, how);
   return begin + offset;
 }
-// Whether there is room for a frame whose slots and local memory end there. A turn may end where a function
-// begins.
-OPGATE_INLINE u8 has_room(struct context* c, s64 left, const u64* registers, u64 local) {
-  return left > 0 && c->calls < sizeof(c->pending) / sizeof(c->pending[0]) && c->frames_left != 0 &&
-         registers <= c->end_of_registers && local <= c->local_room;
-}
-OPGATE_INLINE void grow_local(struct context* c, u64 base, u64 bytes) {
-  const u64 size = c->local_bytes;
-  if (UNLIKELY(size != base)) __builtin_memset(c->local + size, (int)c->fill, base - size);
-  __builtin_memset(c->local + base, (int)c->fill, bytes);
-  c->local_bytes = base + bytes;
+// What is the same in all calls of a function by another one.
+struct call {
+  u64 caller;  ///< their indices in the program
+  u64 callee;
+  u64 slots;  ///< of their frames
+  u64 callee_slots;
+  u64 bytes;  ///< of local memory, and where that of the callee begins
+  u64 callee_bytes;
+  u64 callee_begins;
+};
+// Begins a frame for the callee, if there is room for it; null if there is none. It is no part of each call,
+// because compilers take long for code that is repeated. A turn may end where a function begins.
+OPGATE_FUNCTION u64* begin_call(struct context* c, s64 left, u64* registers, u64 index,
+                                const struct call* of) {
+  if (c->thread == 0) c->begin(c);
+  const u64 base = c->local_base + of->callee_begins, size = c->local_bytes, end = base + of->callee_bytes;
+  u64* const frame = registers + of->slots;
+  if (left <= 0 || c->calls == sizeof(c->pending) / sizeof(c->pending[0]) || c->frames_left == 0 ||
+      frame + of->callee_slots > c->end_of_registers || end > c->local_room)
+    return 0;
+  if (end != size) __builtin_memset(c->local + size, (int)c->fill, end - size);
+  c->local_bytes = end;
   c->local_base = base;
+  c->pending[c->calls++] = of->callee << 32 | index;
+  --c->frames_left;
+  c->function = c->functions[of->callee];
+  c->initial = c->initials[of->callee];
+  return c->registers = frame;
+}
+// Gives the frame of the caller, whose `calls` there were; null if the callee has not come back.
+OPGATE_FUNCTION u64* end_call(struct context* c, u64 calls, const struct call* of) {
+  if (c->next != RETURNS || c->calls != calls + 1) return 0;
+  if (c->settled > calls) c->unsettle(c);
+  c->calls = calls;
+  ++c->frames_left;
+  c->function = c->functions[of->caller];
+  c->initial = c->initials[of->caller];
+  c->local_base -= of->callee_begins;
+  c->local_bytes = c->local_base + of->bytes;
+  return c->registers -= of->slots;
 }
 #define LOADS(T)                               \
   OPGATE_INLINE T load_##T(const u8* from) {   \

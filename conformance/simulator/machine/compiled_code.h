@@ -78,10 +78,10 @@ struct CompiledContext {
   const std::uint64_t* end_of_registers = nullptr;
   std::uint64_t local_room = 0;
   std::uint64_t frames_left = 0;
-  const Function* function = nullptr;    ///< that runs
-  const Function** functions = nullptr;  ///< those of the program
+  const Function* function = nullptr;        ///< that runs
+  const Function** functions = nullptr;      ///< those of the program
   const std::uint64_t** initials = nullptr;  ///< the slots of their new frames
-  std::uint64_t pending[kMostCalls] = {};  ///< index of the instruction, and of the function 32 bits higher
+  std::uint64_t pending[kMostCalls] = {};    ///< index of the instruction, and of the function 32 bits higher
   /// Makes a thread that begins one that the interpreter can execute, and gives its registers.
   std::uint64_t* (*begin)(CompiledContext* context) = nullptr;
   /// Executes one instruction as the interpreter does.
@@ -115,7 +115,7 @@ struct CompiledContext {
 constexpr std::uint64_t kThreadExits = 0xffffffff;
 /// `next` where an instruction that the interpreter executed has decided what comes next.
 constexpr std::uint64_t kNextIsSet = 0xfffffffe;
-/// `next` of a function that comes back to its caller.
+/// `next` of a function that comes back to its caller, RETURNS in C.
 constexpr std::uint64_t kReturns = 0xfffffffc;
 /// Added to `next` where the thread has come to a barrier of its whole block, with the number of the barrier
 /// 33 bits higher.

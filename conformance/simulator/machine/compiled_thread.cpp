@@ -33,8 +33,7 @@ void settle(CompiledContext& context) {
   Thread& thread = *context.thread;
   for (; context.settled < context.calls; ++context.settled) {
     const std::uint64_t pending = context.pending[context.settled];
-    thread.follow_call(*context.functions[pending >> 32],
-                       thread.function().code[pending & 0xffffffffu]);
+    thread.follow_call(*context.functions[pending >> 32], thread.function().code[pending & 0xffffffffu]);
   }
   thread.local_memory().set_size(context.local_bytes);
 }

@@ -152,9 +152,10 @@ std::uint64_t Thread::value_of(const FrameValue& value) const {
 void Thread::hand_over(const Argument& from, const Frame& source, const Argument& to, const Frame& target) {
   std::uint64_t* const from_slot = &slots_[source.registers + static_cast<std::size_t>(from.slot)];
   std::uint64_t* const to_slot = &slots_[target.registers + static_cast<std::size_t>(to.slot)];
-  const void* const from_bytes = from.in_register ? static_cast<const void*>(from_slot)
-                                                  : local_.data() + source.local + from.offset;
-  void* const to_bytes = to.in_register ? static_cast<void*>(to_slot) : local_.data() + target.local + to.offset;
+  const void* const from_bytes =
+      from.in_register ? static_cast<const void*>(from_slot) : local_.data() + source.local + from.offset;
+  void* const to_bytes =
+      to.in_register ? static_cast<void*>(to_slot) : local_.data() + target.local + to.offset;
   if (to.in_register) *to_slot = 0;
   const std::size_t bytes = std::min(from.bytes, to.bytes);
   // Most arguments have one of two sizes, which a processor moves at once.
