@@ -1,5 +1,5 @@
-// Functions that compiled kernels call: their code does not leave compiled code, and wherever a thread is left
-// in it, its frames are those of the interpreter.
+// Functions that compiled kernels call: they do not leave compiled code, and wherever a thread is left in
+// one, its frames are those of the interpreter.
 #include "both_ways.h"
 
 namespace opgate::simulator::tests {

@@ -69,6 +69,7 @@ void execute(CompiledContext* context, std::uint64_t index, std::int64_t left) {
   const Instruction& instruction = instruction_at(*context, index, left);
   ++context->left_to_interpreter;
   instruction.execute(*context->thread, instruction);
+  context->local_bytes = context->thread->local_memory().size();
 }
 
 // The frame is that of the interpreter, so that a thread may be left anywhere in the function.

@@ -124,8 +124,8 @@ struct Outcome {
   Extent block_index;              ///< of the thread at fault
   Extent thread_index;
   bool compiled = false;  ///< whether compiled code has executed a part of it
-  /// Instructions that the interpreter has executed although there is compiled code, on the first thread of the
-  /// host.
+  /// Instructions that the interpreter has executed although there is compiled code, on the first thread of
+  /// the host.
   std::uint64_t left_to_interpreter = 0;
   unsigned threads = 1;  ///< of the host, over which its blocks were spread
   std::string location;  ///< "file:line" where the PTX has `.loc`, else "line N of the PTX"
