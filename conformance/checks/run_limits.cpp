@@ -1,5 +1,5 @@
-// run.limits: sizes at which launches meet the limits of devices are computed, or refused by an exception, and
-// so is a call whose launch the device refuses for another reason.
+// run.limits: sizes at which launches meet the limits of devices are computed, or refused by an exception. So
+// is a call whose launch the device refuses for another reason.
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 

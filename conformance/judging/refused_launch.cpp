@@ -38,10 +38,11 @@ Judgement judge_refused_launches(CallUnderTest& under_test) {
     if (!kernel) break;
     const std::string does = silence(under_test, outcome, promised);
     if (does.empty()) continue;
-    Finding finding{promised, fmt::format("launch {}, of {}, is refused: {}", number, *kernel, does),
-                    fmt::format("{} is missing behind the launch",
-                                accelerator(key.device).words().launch_check),
-                    {}};
+    Finding finding{
+        promised,
+        fmt::format("launch {}, of {}, is refused: {}", number, *kernel, does),
+        fmt::format("{} is missing behind the launch", accelerator(key.device).words().launch_check),
+        {}};
     return key.spec->promised(Promise::clear_errors) ? Judgement::fail(std::move(finding))
                                                      : Judgement::note(std::move(finding));
   }

@@ -3,10 +3,10 @@
 #include <atomic>
 #include <cstdint>
 #include <cstring>
-#include <utility>
 #include <span>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "simulator/runtime/api.h"
