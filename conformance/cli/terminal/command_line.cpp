@@ -106,14 +106,21 @@ CommandLineOption CommandLine::get_option(std::string name) {
 
 namespace {
 
+constexpr size_t kShortOption = 2;  // the length of "-t"
+
 // Where another program begins in a command line of `subcommand`: after `--`, otherwise at the first word
-// that is neither an option nor its value, which is one word. The number of words if there is none.
+// that is neither an option nor its value, which is one word. The number of words if there is none. Throws
+// CLI::ExtrasError for an option that the subcommand does not have.
 ptrdiff_t program_position(const CLI::App& subcommand, const std::vector<std::string>& words) {
   size_t at = 2;
   while (at < words.size() && words[at].starts_with('-')) {
     if (words[at] == "--") return static_cast<ptrdiff_t>(at + 1);
-    const CLI::Option* option = subcommand.get_option_no_throw(words[at]);
-    at += option != nullptr && option->get_items_expected_max() > 0 ? 2 : 1;
+    const std::string& word = words[at];
+    const size_t end = word.starts_with("--") ? word.find('=') : kShortOption;  // of the option's name
+    const CLI::Option* option = subcommand.get_option_no_throw(word.substr(0, end));
+    if (option == nullptr) throw CLI::ExtrasError({word});
+    const bool has_value = end < word.size();
+    at += option->get_items_expected_max() > 0 && !has_value ? 2 : 1;
   }
   return static_cast<ptrdiff_t>(std::min(at, words.size()));
 }
