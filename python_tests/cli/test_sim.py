@@ -344,6 +344,14 @@ def test_the_program_gets_its_arguments_as_they_are(
     assert run.stdout == f"{given}\n", run
 
 
+def test_an_option_with_several_values_has_them_all_before_a_separator(
+    opgate: OpGate, tmp_path: Path
+) -> None:
+    words = ["sim", "--tool", "memory", "api", "--seconds", "0", "--", sys.executable, "-c", "print(1)"]
+    assert opgate(*words, folder=tmp_path).stdout == "1\n"
+    assert opgate("sim", "--tool", "memory,api", *words[7:], folder=tmp_path).stdout == "1\n"
+
+
 def test_what_cannot_run_is_refused(sim: SimulatedProgram, opgate: OpGate) -> None:
     assert_refused(opgate("sim", "--", "./no-such-program"), "./no-such-program")
     assert_refused(sim("none", "--report", "no folder/report"), "no folder/report", "cannot be written")

@@ -109,7 +109,8 @@ namespace {
 constexpr size_t kShortOption = 2;  // the length of "-t"
 
 // Where another program begins in a command line of `subcommand`: after `--`, otherwise at the first word
-// that is neither an option nor its value, which is one word. The number of words if there is none. Throws
+// that is neither an option nor its value. An option that may have several values has them all if `--` or
+// another option follows, and otherwise one. The number of words if there is no program. Throws
 // CLI::ExtrasError for an option that the subcommand does not have.
 ptrdiff_t program_position(const CLI::App& subcommand, const std::vector<std::string>& words) {
   size_t at = 2;
@@ -119,8 +120,13 @@ ptrdiff_t program_position(const CLI::App& subcommand, const std::vector<std::st
     const size_t end = word.starts_with("--") ? word.find('=') : kShortOption;  // of the option's name
     const CLI::Option* option = subcommand.get_option_no_throw(word.substr(0, end));
     if (option == nullptr) throw CLI::ExtrasError({word});
-    const bool has_value = end < word.size();
-    at += option->get_items_expected_max() > 0 && !has_value ? 2 : 1;
+    ++at;
+    if (option->get_items_expected_max() == 0 || end < word.size()) continue;  // no value, or "--seed=1"
+    size_t next = at;
+    while (next < words.size() && !words[next].starts_with('-')) ++next;
+    const bool takes_all = option->get_items_expected_max() > 1 && next < words.size() &&
+                           (words[next] == "--" || subcommand.get_option_no_throw(words[next]) != nullptr);
+    at = takes_all ? next : at + 1;
   }
   return static_cast<ptrdiff_t>(std::min(at, words.size()));
 }
