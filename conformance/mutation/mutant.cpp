@@ -11,4 +11,11 @@ std::string in_one_line(const std::string& source) {
   return line;
 }
 
+std::string shown_source(const std::string& source) {
+  constexpr size_t kLongestLine = 140;
+  if (source.empty()) return "(nothing)";
+  const std::string line = in_one_line(source);
+  return line.size() <= kLongestLine ? line : line.substr(0, kLongestLine) + " ...";
+}
+
 }  // namespace opgate

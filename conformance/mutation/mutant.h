@@ -24,6 +24,9 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Mutant, number, kind, file, line, column, fun
 /// The source with a single space in the place of each gap and line break.
 std::string in_one_line(const std::string& source);
 
+/// The source as people read it: in one line that is cut if it is long; "(nothing)" for none.
+std::string shown_source(const std::string& source);
+
 enum class Fate {
   killed,       ///< a case noticed it
   survived,     ///< no case that reaches it noticed it

@@ -14,13 +14,6 @@
 namespace opgate {
 namespace {
 
-constexpr size_t kLongestLine = 140;
-
-std::string shown(const std::string& source) {
-  const std::string line = in_one_line(source);
-  return line.size() <= kLongestLine ? line : line.substr(0, kLongestLine) + " ...";
-}
-
 void print_mutant(const MutantResult& result) {
   const Mutant& mutant = result.mutant;
   fmt::print("  {}:{}:{}  {} in {}{}\n", mutant.file, mutant.line, mutant.column, mutant.kind,
@@ -29,9 +22,8 @@ void print_mutant(const MutantResult& result) {
                  ? fmt::format(" ({} judged, of {} that reach it)", counted(result.cases, "case"),
                                counted(result.reaching, "call"))
                  : "");
-  fmt::print("    {}\n", coloured(Colour::red, "- " + shown(mutant.original)));
-  fmt::print("    {}\n", coloured(Colour::green, "+ " + (mutant.mutated.empty() ? std::string("(nothing)")
-                                                                                : shown(mutant.mutated))));
+  fmt::print("    {}\n", coloured(Colour::red, "- " + shown_source(mutant.original)));
+  fmt::print("    {}\n", coloured(Colour::green, "+ " + shown_source(mutant.mutated)));
   if (result.fate == Fate::survived && !result.killer.empty()) {
     fmt::print("    {} would notice it (--slow): {}\n", parts_of_case(result.killer).check,
                in_one_line(result.found));

@@ -15,8 +15,8 @@ std::string place_of(const Mutant& mutant) { return fmt::format("{}:{}", mutant.
 Remark note(const MutantResult& result, const std::string& fate) {
   const Mutant& mutant = result.mutant;
   return {Remark::Kind::note, kRule, "",
-          fmt::format("{}: {} -> {} in {}", fate, in_one_line(mutant.original),
-                      mutant.mutated.empty() ? "(nothing)" : in_one_line(mutant.mutated), mutant.function),
+          fmt::format("{}: {} -> {} in {}", fate, shown_source(mutant.original), shown_source(mutant.mutated),
+                      mutant.function),
           place_of(mutant)};
 }
 

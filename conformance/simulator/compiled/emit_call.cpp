@@ -5,11 +5,10 @@
 #include "simulator/compiled/emitter.h"
 #include "simulator/compiled/translator.h"
 #include "simulator/machine/compiled_code.h"
+#include "simulator/machine/local_memory.h"
 
 namespace opgate::simulator {
 namespace calls {
-
-constexpr std::size_t kLocalAlignment = 16;
 
 // Where a function finds an argument or a result, in the slots and the local memory of its frame.
 std::string place_of(const Argument& argument, const std::string& registers, const std::string& local) {
@@ -91,8 +90,7 @@ void Emitter::call(const Source& source) {
 void Emitter::call_directly(const Source& source, const Call& call) {
   const auto index = static_cast<std::size_t>(call.callee);
   const Function& callee = *program_.functions[index];
-  const std::size_t begins =
-      (function_.local_bytes + calls::kLocalAlignment - 1) / calls::kLocalAlignment * calls::kLocalAlignment;
+  const std::size_t begins = local_begin_behind(function_.local_bytes);
   const Side here{"R", "caller"};
   const Side there{"frame", "base"};
   std::string numbers;

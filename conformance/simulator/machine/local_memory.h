@@ -7,6 +7,12 @@
 
 namespace opgate::simulator {
 
+/// Where the local memory of a function begins whose caller's ends at `end`.
+constexpr std::size_t local_begin_behind(std::size_t end) {
+  constexpr std::size_t kAlignment = 16;
+  return (end + kAlignment - 1) / kAlignment * kAlignment;
+}
+
 /// Bytes that come and go as functions are called and return, which takes no time but that of filling them.
 class LocalMemory {
  public:
@@ -22,9 +28,7 @@ class LocalMemory {
     size_ = size;
   }
 
-  void shrink(std::size_t size) { size_ = size; }
-
-  /// After compiled code has called a function, or has come back: as much memory as there has been before.
+  /// To a size that it has had before, as after compiled code has called a function or has come back.
   void set_size(std::size_t size) { size_ = size; }
 
   /// Keeps the memory of the host, unless it is more than `most` bytes.

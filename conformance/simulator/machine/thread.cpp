@@ -13,7 +13,6 @@ namespace {
 // As much as a thread of a device can have.
 constexpr std::size_t kMostLocalBytes = 512 * 1024;
 constexpr std::size_t kMostFrames = 4096;
-constexpr std::size_t kLocalAlignment = 16;
 
 unsigned along(const Extent& extent, std::uint64_t axis) {
   return axis == 0 ? extent.x : axis == 1 ? extent.y : extent.z;
@@ -37,7 +36,7 @@ void Thread::start(Block& of, unsigned linear_index, const Extent& at, bool has_
   }
   next = nullptr;
   frames_.clear();
-  local_.shrink(0);
+  local_.set_size(0);
   enter(kernel, nullptr);
 }
 
@@ -46,7 +45,7 @@ void Thread::start_again(const Function& kernel) {
   frames_.resize(1);
   registers = slots_.data();
   next = kernel.code.data();
-  local_.shrink(0);
+  local_.set_size(0);
   local_.resize(kernel.local_bytes, block->launch().fill);
 }
 
@@ -55,7 +54,7 @@ Thread::Frame Thread::frame_of(const Function& function, const Call* call) const
   const Frame& caller = frames_.back();
   const std::size_t end_of_local = caller.local + caller.function->local_bytes;
   return {&function, call, next, caller.registers + caller.function->initial.size(),
-          (end_of_local + kLocalAlignment - 1) / kLocalAlignment * kLocalAlignment};
+          local_begin_behind(end_of_local)};
 }
 
 void Thread::enter(const Function& function, const Call* call) {
@@ -218,7 +217,7 @@ void Thread::leave_function() {
   for (std::size_t i = 0; i < count; ++i)
     hand_over(done.function->results[i], done, done.call->results[i], caller);
   next = done.back;
-  local_.shrink(caller.local + caller.function->local_bytes);
+  local_.set_size(caller.local + caller.function->local_bytes);
   frames_.pop_back();
   registers = slots_.data() + frames_.back().registers;
 }
