@@ -12,8 +12,6 @@
 namespace opgate::memory_lifetime {
 namespace {
 
-constexpr uint64_t kOtherValues = 1;
-
 std::vector<at::Tensor> copies(const std::vector<at::Tensor>& tensors) {
   std::vector<at::Tensor> all;
   for (const at::Tensor& tensor : tensors) all.push_back(tensor.defined() ? tensor.clone() : tensor);

@@ -16,7 +16,6 @@ constexpr std::array<int64_t, 9> kBatches{1, 31, 32, 33, 63, 64, 65, 127, 128};
 constexpr int64_t kFewer = kBatches.back();
 constexpr int64_t kWhole = 129;
 constexpr int64_t kKeptRow = 64;
-constexpr uint64_t kOtherValues = 1;
 
 class Batches {
  public:

@@ -11,9 +11,10 @@ namespace opgate {
 
 /// The trivial answers to a contiguous call that its reference accepts, in the accuracy that the spec
 /// promises: "zeros", "one value everywhere", "`x` unchanged", "results rounded to bfloat16", "truncated
-/// results". Only answers that the call's results can have are tried: one value for more than one element, an
-/// argument that has their shape, rounding for float32 and float64. The call must have returned, and its
-/// reference must have been run.
+/// results", and "results for other values", which lie in the memory of an earlier call. Only answers that
+/// the call's results can have are tried: one value for more than one element, an argument that has their
+/// shape, rounding for float32 and float64, other values if the spec has not written all of them. The call
+/// must have returned, and its reference must have been run.
 std::vector<std::string> trivial_answers_that_pass(CallUnderTest& under_test);
 
 }  // namespace opgate

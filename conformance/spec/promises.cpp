@@ -30,6 +30,7 @@ constexpr std::array kPromises{
     PromiseName{Promise::forward_differentiable, "forward_differentiable"},
     PromiseName{Promise::vmappable, "vmappable"},
     PromiseName{Promise::clear_errors, "clear_errors"},
+    PromiseName{Promise::fake_refuses, "fake_refuses"},
     PromiseName{Promise::refuses_overlap, "refuses_overlap"},
     PromiseName{Promise::large_sizes, "large_sizes"},
     PromiseName{Promise::picklable, "picklable", false},

@@ -64,6 +64,19 @@ TEST(TrivialAnswers, TheAccuracyOfTheSpecCounts) {
   EXPECT_THAT(passing(spec), Optional(IsEmpty()));
 }
 
+TEST(TrivialAnswers, OtherValuesMustGiveOtherResults) {
+  const auto passing_for = [](Argument argument) {
+    Spec spec = spec_of("aten::sign", {{std::move(argument)}});
+    SpecWriter(spec).reference([](const at::Tensor& x) { return x.sign(); });
+    return passing(spec);
+  };
+  const char* other = "results for other values";
+  EXPECT_THAT(passing_for(uniform({4, 6}, 1, 2)), Optional(Contains(other)));
+  EXPECT_THAT(passing_for(uniform({4, 6})), Optional(Not(Contains(other))));
+  // There are no other values of numbers that the spec has written.
+  EXPECT_THAT(passing_for(values({3}, {1, 2, 3})), Optional(Not(Contains(other))));
+}
+
 TEST(TrivialAnswers, AnOperatorThatWritesNothingLeavesItsArgument) {
   EXPECT_THAT(passing(doubled(values({4, 6}, std::vector<double>(24)), "double_in_place")),
               Optional(Contains("`x` unchanged")));

@@ -22,8 +22,8 @@ OPGATE_SPEC("opgate_ops::add.Tensor", spec) {
   spec.dtypes(summable());
   spec.reference([](const at::Tensor& x, const at::Tensor& other) { return at::add(x, other); });
   spec.accuracy(ulps(1).scaled_by_inputs());  // one rounding to the sum's dtype, and one of the sum
-  spec.promises({clear_errors, deterministic, layout_invariant, thread_invariant, capturable, differentiable,
-                 twice_differentiable});
+  spec.promises({clear_errors, fake_refuses, deterministic, layout_invariant, thread_invariant, capturable,
+                 differentiable, twice_differentiable});
   spec.sample({uniform({7}), uniform({7})});
   spec.sample({uniform({4, 8}), uniform({8})});
   spec.sample({uniform({3, 1, 5}), uniform({2, 1})});
@@ -36,6 +36,9 @@ OPGATE_SPEC("opgate_ops::add.Tensor", spec) {
     spec.bench({uniform(shape), uniform(shape)}).forward(0.95).backward(0.9);
   spec.bench({uniform({4096, 1024}), uniform({1024})}).forward(0.95).backward(0.9);
   spec.rejects("sizes that do not broadcast", {uniform({4, 8}), uniform({7})}).because("do not broadcast");
+  spec.rejects("an unsigned dtype that PyTorch hardly knows",
+               {uniform({4}), values({4}, {1, 2, 3, 4}).of(at::kUInt32)})
+      .because("other must be Bool");
 }
 
 OPGATE_SPEC("opgate_ops::add.Scalar", spec) {
@@ -44,8 +47,8 @@ OPGATE_SPEC("opgate_ops::add.Scalar", spec) {
   spec.accuracy(ulps(1), [](const at::Tensor& x, const at::Scalar& other) {
     return x.to(at::kDouble).abs() + std::abs(other.toDouble());
   });
-  spec.promises({clear_errors, deterministic, layout_invariant, thread_invariant, batch_invariant, capturable,
-                 differentiable, twice_differentiable});
+  spec.promises({clear_errors, fake_refuses, deterministic, layout_invariant, thread_invariant,
+                 batch_invariant, capturable, differentiable, twice_differentiable});
   spec.sample({uniform({7}), 1.0});
   spec.sample({uniform({4, 8}), -2});
   spec.sample({uniform({2, 3, 257}), 0.1});

@@ -79,6 +79,8 @@ OPGATE_SPEC("opgate_ops::bev_pool_prepare", spec) {
       .named("one point");
   spec.sample({uniform({1, 0, 2, 2, 2, 3}), Numbers{0, 0, 0}, Numbers{1, 1, 1}, Sizes{2, 2, 2}})
       .named("no points");
+  spec.sample({uniform({1, 1, 2, 2, 2, 3}), Numbers{-1, -1, -1}, Numbers{1, 1, 1}, Sizes{2, 0, 2}})
+      .named("no voxels");
 
   const TensorArgument coor = uniform({1, 1, 2, 2, 2, 3});
   const Numbers one{1, 1, 1};
@@ -87,6 +89,11 @@ OPGATE_SPEC("opgate_ops::bev_pool_prepare", spec) {
   spec.rejects("a voxel without size", {coor, one, Numbers{1, 0, 1}, Sizes{4, 4, 1}})
       .because("voxel_size must be positive");
   spec.rejects("a negative grid", {coor, one, one, Sizes{4, -4, 1}}).because("grid must not be negative");
-  spec.rejects("more voxels than int32 counts", {coor, one, one, Sizes{65536, 65536, 1}})
+  // In one batch, they would be half as many.
+  spec.rejects("more voxels than int32 counts",
+               {uniform({2, 1, 2, 2, 2, 3}), one, one, Sizes{65536, 16384, 1}})
       .because("grid must have at most");
+  spec.rejects("points in half precision",
+               {uniform({1, 1, 2, 2, 2, 3}).of(at::kHalf), one, one, Sizes{4, 4, 1}})
+      .because("coor must be Float or Double");
 }

@@ -150,8 +150,8 @@ OPGATE_SPEC("opgate_ops::bev_pool_v2", spec) {
   spec.dtypes(floating());
   spec.reference(pooled);
   spec.accuracy(ulps(10).scaled_by_inputs());
-  spec.promises({clear_errors, deterministic, layout_invariant, thread_invariant, capturable, differentiable,
-                 twice_differentiable});
+  spec.promises({clear_errors, fake_refuses, deterministic, layout_invariant, thread_invariant, capturable,
+                 differentiable, twice_differentiable});
   spec.sample(good());
   // This sample is the published test vector.
   spec.sample({values({1, 1, 2, 2, 2}, {.3, .4, .2, .1, .7, .6, .8, .9}), uniform({1, 1, 2, 2, 2}, 1, 1),
@@ -171,6 +171,12 @@ OPGATE_SPEC("opgate_ops::bev_pool_v2", spec) {
                ints({0, 0, 0, 0, 0, 0, 0, 0, 0, 0}), ints({0, 0, 0, 0, 0, 0, 0, 0, 0, 2}), ints({0, 9}),
                ints({9, 1}), std::vector<int64_t>{1, 1, 1, 4}})
       .named("nine points in a voxel");
+  // The same with numbers, and two rows of feat in turn. Its first row has no points.
+  spec.sample({uniform({1, 1, 10, 1, 3}), uniform({1, 1, 1, 3, 5}),
+               ints({1, 4, 7, 10, 13, 16, 19, 22, 25, 29}), ints({1, 2, 1, 2, 1, 2, 1, 2, 1, 2}),
+               ints({0, 0, 0, 0, 0, 0, 0, 0, 0, 2}), ints({0, 9}), ints({9, 1}),
+               std::vector<int64_t>{1, 1, 1, 4}})
+      .named("nine points with numbers");
   spec.sample({uniform({2, 2, 3, 2, 2}), uniform({2, 2, 2, 2, 5}), ints({}), ints({}), ints({}), ints({}),
                ints({}), std::vector<int64_t>{2, 1, 3, 4}})
       .named("no points");
@@ -221,8 +227,8 @@ OPGATE_SPEC("opgate_ops::bev_pool_v2_backward", spec) {
   spec.dtypes(floating());
   spec.reference(gradients);
   spec.accuracy(ulps(32).scaled_by_inputs());
-  spec.promises({clear_errors, deterministic, layout_invariant, thread_invariant, capturable, differentiable,
-                 twice_differentiable});
+  spec.promises({clear_errors, fake_refuses, deterministic, layout_invariant, thread_invariant, capturable,
+                 differentiable, twice_differentiable});
   spec.sample(backward(uniform({2, 1, 3, 4, 5}), good()));
   spec.sample(
       backward(uniform({2, 1, 3, 4, 67}), two_cameras(uniform({2, 2, 3, 2, 2}), uniform({2, 2, 2, 2, 67}))));

@@ -11,8 +11,8 @@ OPGATE_SPEC("opgate_ops::crop", spec) {
     return pic.narrow(1, box[1], box[3] - box[1]).narrow(2, box[0], box[2] - box[0]).clone();
   });
   spec.accuracy(exact());
-  spec.promises(
-      {clear_errors, deterministic, thread_invariant, capturable, differentiable, twice_differentiable});
+  spec.promises({clear_errors, fake_refuses, deterministic, thread_invariant, capturable, differentiable,
+                 twice_differentiable});
   spec.sample({uniform({3, 8, 9}), std::vector<int64_t>{0, 0, 5, 4}});
   spec.sample({uniform({3, 20, 30}), std::vector<int64_t>{7, 2, 30, 20}});
   spec.sample({uniform({1, 6, 6}), std::vector<int64_t>{2, 3, 2, 5}}).named("no pixels");

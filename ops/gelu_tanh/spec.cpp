@@ -35,8 +35,8 @@ OPGATE_SPEC("opgate_ops::gelu_tanh", spec) {
   // 3 ulps from s(v), and one each from a product and a quotient. Below -10, 2^-|v| is subnormal: half a
   // unit of it times x, which is -13.2 where the result becomes 0, is 7 ulps.
   spec.accuracy(ulps(8));
-  spec.promises({clear_errors, deterministic, layout_invariant, thread_invariant, batch_invariant, capturable,
-                 differentiable, twice_differentiable});
+  spec.promises({clear_errors, fake_refuses, deterministic, layout_invariant, thread_invariant,
+                 batch_invariant, capturable, differentiable, twice_differentiable});
   for (const Shape& shape : {Shape{7}, {4, 8}, {2, 3, 257}, {2, 3, 4, 5, 6}})
     spec.sample({uniform(shape, -6, 6)});
   spec.sample({special({6, 40})}).named("special");
@@ -65,8 +65,8 @@ OPGATE_SPEC("opgate_ops::gelu_tanh_backward", spec) {
   });
   // 1 + x (1 - s) v' cancels around -0.75. Its terms have 5 roundings each, and s has an error of 3 ulps.
   spec.accuracy(ulps(8).scaled_by_inputs());
-  spec.promises({clear_errors, deterministic, layout_invariant, thread_invariant, batch_invariant, capturable,
-                 differentiable, twice_differentiable});
+  spec.promises({clear_errors, fake_refuses, deterministic, layout_invariant, thread_invariant,
+                 batch_invariant, capturable, differentiable, twice_differentiable});
   for (const Shape& shape : {Shape{7}, {4, 8}, {2, 3, 257}})
     spec.sample({uniform(shape), uniform(shape, -6, 6)});
 }

@@ -49,7 +49,7 @@ inline void check_per_column(const Named& x, const at::Tensor& input) {
 
 inline void check_rows(const char* op, const at::Tensor& input, const at::Tensor& weight) {
   check_floating({op, "input", input});
-  TORCH_CHECK(input.dim() > 0, op, ": input must have a dimension to normalise over, got a tensor of none");
+  TORCH_CHECK(input.dim() > 0, op, ": input must have a dimension to normalise over, got 0 dimensions");
   check_per_column({op, "weight", weight}, input);
 }
 

@@ -24,8 +24,8 @@ struct Parts {
 
 void promise_both(SpecWriter& spec) {
   spec.dtypes(floating());
-  spec.promises({clear_errors, deterministic, layout_invariant, thread_invariant, batch_invariant, capturable,
-                 differentiable, twice_differentiable});
+  spec.promises({clear_errors, fake_refuses, deterministic, layout_invariant, thread_invariant,
+                 batch_invariant, capturable, differentiable, twice_differentiable});
   spec.rejects("another size", {uniform({4, 8}), uniform({7}), uniform({7})})
       .because("weight must have size 8");
   spec.rejects("a scalar", {uniform({}), uniform({1}), uniform({1})}).because("input must have a dimension");
@@ -103,9 +103,10 @@ OPGATE_SPEC("opgate_ops::layer_norm_backward", spec) {
     return std::tuple(rstd.abs() * (h + h.mean(-1, true) + y * (h * y).mean(-1, true)), rows.sum(0),
                       grad.abs().reshape({-1, input.size(-1)}).sum(0));
   });
-  spec.promises({clear_errors, deterministic, layout_invariant, thread_invariant, capturable, differentiable,
-                 twice_differentiable});
+  spec.promises({clear_errors, fake_refuses, deterministic, layout_invariant, thread_invariant, capturable,
+                 differentiable, twice_differentiable});
   for (const Shape& shape : kShapes) spec.sample(backward_arguments(shape));
+  spec.sample(backward_arguments({8}));       // its row is no dimension
   spec.sample(backward_arguments({200, 8}));  // more than two blocks of rows
   // The same for a row and its gradient: 6141 to 6144 columns.
   spec.sample(backward_arguments({1, 6142}));

@@ -10,8 +10,8 @@ OPGATE_SPEC("opgate_ops::matmul", spec) {
   // A sum of K <= 300 terms has an error of at most sqrt(K) ulps at the scale of the terms, except with
   // negligible probability (Higham and Mary 2019, A New Approach to Probabilistic Rounding Error Analysis).
   spec.accuracy(ulps(18).scaled_by_inputs());
-  spec.promises({clear_errors, deterministic, layout_invariant, thread_invariant, batch_invariant, capturable,
-                 differentiable, twice_differentiable});
+  spec.promises({clear_errors, fake_refuses, deterministic, layout_invariant, thread_invariant,
+                 batch_invariant, capturable, differentiable, twice_differentiable});
   spec.sample({uniform({3, 5}), uniform({5, 4})});
   spec.sample({uniform({1, 300}), uniform({300, 1})});
   spec.sample({uniform({13, 300}), uniform({300, 33})});

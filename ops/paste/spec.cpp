@@ -13,8 +13,8 @@ OPGATE_SPEC("opgate_ops::paste", spec) {
     return out;
   });
   spec.accuracy(exact());
-  spec.promises(
-      {clear_errors, deterministic, thread_invariant, capturable, differentiable, twice_differentiable});
+  spec.promises({clear_errors, fake_refuses, deterministic, thread_invariant, capturable, differentiable,
+                 twice_differentiable});
   spec.sample({uniform({3, 8, 9}), uniform({3, 4, 5}), std::vector<int64_t>{0, 0}});
   spec.sample({uniform({3, 20, 30}), uniform({3, 18, 23}), std::vector<int64_t>{7, 2}});
   spec.sample({uniform({1, 6, 6}), uniform({1, 2, 0}), std::vector<int64_t>{2, 3}}).named("no pixels");

@@ -151,6 +151,22 @@ def test_samples_on_which_less_would_pass_are_named(judge: Judge, tmp_path: Path
     zeros = next(text for text in verdict["mistrusted"] if text.endswith(": zeros would pass"))
     assert "get_inputs() with secret seed 1" in zeros
     assert "negated" not in zeros
+    assert any(text.endswith(": the result for another draw would pass") for text in verdict["mistrusted"])
+
+
+def test_results_that_depend_on_sizes_alone_are_not_held_against_a_candidate(
+    judge: Judge, tmp_path: Path
+) -> None:
+    (tmp_path / "places.py").write_text(
+        "import torch\n"
+        "def get_inputs():\n    return [torch.rand(8, 6)]\n"
+        "def places(x):\n    return torch.arange(x.shape[1]).sin() * torch.ones(x.shape[0], 1)\n"
+        "def outer(x):\n    return torch.outer(torch.ones(len(x)), torch.arange(x.shape[1]).sin())\n"
+    )
+    run = judge("places.py:outer", "--reference", "places.py:places", "--json", "--no-speed", folder=tmp_path)
+    verdict = json.loads(run.stdout)
+    assert verdict["verdict"] == "correct", verdict
+    assert any(text.endswith(": the result for another draw would pass") for text in verdict["mistrusted"])
 
 
 def test_the_report_names_what_is_isolated_and_what_is_not(square: Verdicts) -> None:

@@ -52,7 +52,7 @@ def scored(opgate: OpGate, project: Path) -> Completed:
 
 def test_all_mistakes_but_one_are_noticed(scored: Completed, project: Path) -> None:
     assert scored.returncode == 0, scored
-    # No check calls the fake kernel with arguments that the operator refuses.
+    # The spec does not promise fake_refuses.
     assert changes(project, "survived") == {("row_scale_meta", "check(x, weight);", "")}
     assert changes(project, "equivalent") == {("row_scale", "begin < columns", "begin <= columns")}
     killed = [each for each in mutants(project) if each["fate"] == "killed"]

@@ -45,7 +45,7 @@ def scored(opgate: OpGate, project: Path) -> Completed:
 def test_mistakes_in_an_operator_of_torch_are_noticed_or_survive(scored: Completed, project: Path) -> None:
     assert scored.returncode == 0, scored
     assert "without a mutant, so that" not in scored.stdout, "the instrumented module passes all its checks"
-    # The spec has no weight of another size or dtype, and no check calls a fake kernel with what is refused.
+    # The spec has no weight of another size or dtype, and does not promise fake_refuses.
     survivors = {(function, original.split()[0]) for function, original, _ in changes(project, "survived")}
     assert survivors == {
         ("check", "torch._check("),

@@ -52,7 +52,7 @@ def change(project: Path, old: str, new: str) -> None:
 
 
 def change_what_nothing_notices(project: Path) -> None:
-    """Four mutants, one of which survives: no check calls the fake kernel with refused arguments."""
+    """Four mutants, one of which survives: the spec does not promise fake_refuses."""
     change(project, "x.size(1);", "x.sizes()[1];")
     change(
         project,

@@ -111,6 +111,7 @@ int mutate(MutateOptions options) {
   const auto seconds = [&] { return std::chrono::duration<double>(steady_clock::now() - start).count(); };
   const Config config = options.project.read();
   const EquivalentMutants equivalent(config.mutation.equivalent);
+  options.choice.devices = options.filter.devices;
   const MutatedBuild built = build_mutants(config, options.choice);
   const double build_seconds = seconds();
   if (built.mutants.empty() && !options.choice.diff.empty()) {  // a change of comments, documents or tests

@@ -1,6 +1,7 @@
 #include "cli/project/mutated_build.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <opgate/error.h>
 #include <sys/wait.h>
 
@@ -67,7 +68,9 @@ MutatedBuild build_mutants(const Config& config, const MutantChoice& choice) {
                      {"without", without},
                      {"command", build.command},
                      {"log", place / "build.log"},
-                     {"environment", {{"OPGATE_PYTHON", programs.python}}},
+                     {"environment",
+                      {{"OPGATE_PYTHON", programs.python},
+                       {"OPGATE_DEVICES", fmt::format("{}", fmt::join(choice.devices, " "))}}},
                      {"kinds", choice.kinds},
                      {"diff", choice.diff},
                      {"most", choice.most},

@@ -20,6 +20,7 @@ struct MutantChoice {
   std::string diff;                  ///< only of lines that differ from this git revision; empty: all
   size_t most = 0;                   ///< so many are drawn; 0: all
   uint64_t seed = 0;                 ///< of the draw
+  std::vector<std::string> devices;  ///< on which they run, for the build command; by default all
 };
 
 struct MutatedBuild {

@@ -8,7 +8,7 @@ from opgate.judge.called_operators import that_work
 from opgate.judge.judge import Judge
 from opgate.judge.kernel_claims import claimed_kernel
 from opgate.judge.source_file import SourceFile
-from opgate.judge.trivial_answers import HALF
+from opgate.judge.trivial_answers import HALF, OTHER_DRAW
 
 
 def conclude(judge: Judge, source: SourceFile, device: str) -> None:
@@ -39,7 +39,7 @@ def mistrust(judge: Judge) -> None:
     for name, count in sorted(passing.items()):
         if count == len(usual):
             labels = "every sample"
-            if name != HALF:
+            if name not in (HALF, OTHER_DRAW):
                 judge.verdict.unclear.append(f"on every sample {name} would pass as well")
         else:
             labels = ", ".join(answer.sample.label for answer in usual if name in answer.trivial)

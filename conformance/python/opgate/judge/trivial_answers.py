@@ -12,6 +12,8 @@ from opgate.judge.comparison import elements_beyond
 from opgate.judge.reference import Reference, Results
 
 HALF = "a computation in float16"
+OTHER_DRAW = "the result for another draw"
+"""It lies in the memory of an earlier call."""
 
 
 def that_are_right(
@@ -21,11 +23,16 @@ def that_are_right(
     return [
         name
         for name, answer in answers(reference, arguments, returned, exact)
-        if all(
-            not bool(elements_beyond(one.to(result.dtype), of, within).any())
-            for one, result, of, within in zip(answer, returned, exact, bounds, strict=True)
-        )
+        if is_right(answer, returned, exact, bounds)
     ]
+
+
+def is_right(answer: Results, returned: Results, exact: Results, bounds: Results) -> bool:
+    """Whether the answer, in the dtypes of the returned one, is within the bounds; it must have its sizes."""
+    return all(
+        not bool(elements_beyond(one.to(result.dtype), of, within).any())
+        for one, result, of, within in zip(answer, returned, exact, bounds, strict=True)
+    )
 
 
 def answers(

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import io
+import itertools
 import random
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import torch
 
 from opgate.judge.accuracy_bound import exact_and_bound
-from opgate.judge.arguments import NotJudged, mapped
+from opgate.judge.arguments import NotJudged, mapped, tensors_of
 from opgate.judge.called_operators import operators_of
 from opgate.judge.reference import Reference, Returned, same
 from opgate.judge.samples import ROWS_OF_ONE_VALUE, Sample, samples
 from opgate.judge.source_file import SetupError, SourceFile
 from opgate.judge.structure import structures
-from opgate.judge.trivial_answers import that_are_right
+from opgate.judge.trivial_answers import OTHER_DRAW, is_right, that_are_right
 from opgate.judge.wire import ChannelClosed, receive, send
 
 
@@ -92,8 +94,11 @@ def examine(reference: Reference, secret: random.Random) -> Examination:
             examination.left_out.append(f"{sample.label}: the reference's results are not finite")
             continue
         examination.answers.append(right_answer(reference, sample, returned))
-    drawn_ones = [each.sample for each in examination.answers if each.sample.kind in ("public", "secret")]
-    examination.structures = structures([sample.arguments for sample in drawn_ones])
+    drawn_ones = [each for each in examination.answers if each.sample.kind in ("public", "secret")]
+    examination.structures = structures([each.sample.arguments for each in drawn_ones])
+    for one, other in itertools.pairwise([drawn_ones[-1], *drawn_ones]):
+        if is_right_for_another(other, one):
+            one.trivial.append(OTHER_DRAW)
     first_secret = next(answer for answer in examination.answers if answer.sample.kind == "secret")
     again = reference.call(first_secret.sample.arguments)
     pairs = zip(again.results, first_secret.returned.results, strict=True)
@@ -119,6 +124,20 @@ def right_answer(reference: Reference, sample: Sample, returned: Returned) -> Ri
     exact, bounds, why = exact_and_bound(reference, sample.arguments, returned.results, biased=biased)
     trivial = that_are_right(reference, sample.arguments, returned.results, exact, bounds)
     return RightAnswer(sample, returned, exact, bounds, trivial, why)
+
+
+def is_right_for_another(one: RightAnswer, other: RightAnswer) -> bool:
+    """Whether the results for one draw would pass for another one, which has other values."""
+    given, of_other = tensors_of(one.sample.arguments), tensors_of(other.sample.arguments)
+    same_sizes = sizes(one.exact) == sizes(other.exact) and sizes(given) == sizes(of_other)
+    if not same_sizes or all(same(mine, theirs) for mine, theirs in zip(given, of_other, strict=True)):
+        return False
+    return is_right(one.returned.results, other.returned.results, other.exact, other.bounds)
+
+
+def sizes(tensors: Sequence[torch.Tensor]) -> list[torch.Size]:
+    """The sizes of each tensor."""
+    return [tensor.shape for tensor in tensors]
 
 
 def alter_parameters(reference: Reference, examination: Examination, secret: random.Random) -> None:
