@@ -9,8 +9,10 @@
 #include "base/dtypes.h"
 #include "base/text.h"
 #include "judging/check.h"
+#include "judging/fake_kernel.h"
 #include "judging/fault.h"
 #include "judging/half_precision.h"
+#include "judging/refusing_fake.h"
 
 namespace opgate::value_dtype {
 namespace {
@@ -65,6 +67,10 @@ Judgement judge(CallUnderTest& under_test) {
                             "the kernel does not check the dtype; raise an error that names it, or declare "
                             "it in the spec so that it is tested",
                             {}});
+  }
+  if (key.spec->promised(Promise::fake_refuses) && !fake_lives_in_python(key)) {
+    const std::string what = fmt::format("the dtype is {}", dtype);
+    if (auto finding = acceptance_by_fake(under_test, what)) return Judgement::fail(*std::move(finding));
   }
   if (names_dtype(call.raised->message, key.dtype)) return Judgement::pass();
   // ATen's own kernels refuse exotic dtypes in words that no operator chose: an internal assert on bits1x8.

@@ -65,8 +65,9 @@ class TrivialAnswers {
     }
   }
 
-  // What an operator returns that writes nothing to memory in which the results of an earlier call lie, or that
-  // keeps its results by the shapes of the arguments. Numbers that the spec has written are the same in each call.
+  // What an operator returns that writes nothing to memory in which the results of an earlier call lie, or
+  // that keeps its results by the shapes of the arguments. Numbers that the spec has written are the same in
+  // each call.
   void try_results_for_other_values() {
     const MaterializeOptions other{.contiguous = true, .value_seed = kOtherValues, .take_snapshots = false};
     const auto is_same = [](const TensorInput& a, const TensorInput& b) {
