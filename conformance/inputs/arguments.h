@@ -41,7 +41,8 @@ bool is_resizable_out(const Spec& spec, const TensorInput& input);
 /// it is mutable and the operator has the tag inplace_view, as aten::t_ has.
 bool may_change_metadata(const Spec& spec, const TensorInput& input);
 
-/// A value_seed for checks that need a second set of values. They share it, so that the set is generated once.
+/// A value_seed for checks that need a second set of values. They share it, so that the set is generated
+/// once.
 inline constexpr uint64_t kOtherValues = 1;
 
 /// What may differ when the arguments of the same call are made again.
