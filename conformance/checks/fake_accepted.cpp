@@ -17,7 +17,7 @@ namespace {
 
 // What a fake kernel cannot see, or is never asked.
 bool is_asked(const BadInput& bad) {
-  if (bad.given == "2^62") return false;  // a loop of that many steps would not end
+  if (bad.given == kHugeInteger) return false;  // a loop of that many steps would not end
   switch (bad.kind) {
     case BadInput::Kind::shape:
     case BadInput::Kind::dtype:

@@ -12,10 +12,10 @@
 
 namespace opgate {
 
-/// One argument of a sample, damaged in one way.
 /// `BadInput::given` of the largest integer that is tried.
 inline constexpr const char* kHugeInteger = "2^62";
 
+/// One argument of a sample, damaged in one way.
 struct BadInput {
   enum class Kind {
     shape,      ///< one tensor has a dim more or less, or one size is larger or smaller by one

@@ -135,7 +135,7 @@ bool names_the_fault(const std::string& message, const BadInput& bad) {
   if (bad.given == "1j") return has_any(message, {"complex", "imaginary", "converted to type"});
   if (bad.given == "0") return has_any(message, {"zero", "positive", "greater than"});
   if (bad.given == "-1") return has_any(message, {"negative", "positive", "greater than"});
-  if (bad.given == "2^62") return true;  // any refusal is clear enough: see clear_message.h
+  if (bad.given == kHugeInteger) return true;  // any refusal is clear enough: see clear_message.h
   return bad.text.ends_with(".empty") && has_any(message, {"empty", "at least one", "no elements"});
 }
 
@@ -187,7 +187,7 @@ bool names_what_is_wrong(const std::string& message, const BadInput& bad, const 
 std::optional<std::string> lacking_in_message(const std::string& message, const BadInput& bad,
                                               const CallKey& key, const Arguments& arguments) {
   const std::string text = lower(message);
-  if (is_the_dispatchers(text) || bad.given == "2^62") return std::nullopt;
+  if (is_the_dispatchers(text) || bad.given == kHugeInteger) return std::nullopt;
   const bool of_several = bad.kind == Kind::shape || bad.kind == Kind::dtype || bad.kind == Kind::device;
   const std::string argument = argument_name(*key.spec, bad.position);
   const bool named = names(text, argument) || ((of_several || shows_the_value(text, bad)) &&

@@ -45,15 +45,21 @@ void choose_mutant(int number) {
     throw SetupError(
         "no library was built with mutants, or its build hides the function opgate_choose_mutant");
   for (auto* const each : choose) each(number);
+  // Of PTX, which the simulated device changes when it reads it.
+  for (auto* const each : functions<void(int)>("opgate_sim_choose_mutant")) each(number);
 }
 
 std::vector<int> reached_mutants() {
   std::vector<int> all;
   std::vector<int> numbers(kMost);
-  static const auto kLists = functions<int(int*, int)>("opgate_reached_mutants");  // after choose_mutant()
-  for (auto* const each : kLists) {
-    const int count = each(numbers.data(), kMost);
-    all.insert(all.end(), numbers.begin(), numbers.begin() + count);
+  using List = int(int*, int);
+  static const auto kOfLibraries = functions<List>("opgate_reached_mutants");  // after choose_mutant()
+  static const auto kOfSimulator = functions<List>("opgate_sim_reached_mutants");
+  for (const auto* const lists : {&kOfLibraries, &kOfSimulator}) {
+    for (auto* const each : *lists) {
+      const int count = each(numbers.data(), kMost);
+      all.insert(all.end(), numbers.begin(), numbers.begin() + count);
+    }
   }
   std::ranges::sort(all);
   all.erase(std::ranges::unique(all).begin(), all.end());

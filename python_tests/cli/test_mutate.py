@@ -90,7 +90,7 @@ def test_without_the_large_sample_more_survive_and_the_score_can_be_demanded(
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["nowhere"], "nowhere: there is no source of C++, CUDA or Python"),
+        (["nowhere"], "nowhere: there is no source of C++, CUDA, PTX or Python"),
         (["--kind", "nonsense"], "no mutant is of the kind 'nonsense'; there are accumulator, "),
         (["--without", "row_*"], "all 1 sources of src are left out by row_*"),
     ],

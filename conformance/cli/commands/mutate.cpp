@@ -100,9 +100,11 @@ void write_lines(const std::filesystem::path& file, const std::vector<MutantResu
   for (const MutantResult& result : results) lines << mutant_line(result) << '\n';
 }
 
-// What workers need to know of mutants in Python modules; see python/opgate/mutation/running.py.
-void announce_python(const MutatedBuild& built) {
+// What workers need to know of mutants in Python modules and in PTX; see python/opgate/mutation/running.py
+// and simulator/kernels/ptx_mutants.h.
+void announce(const MutatedBuild& built) {
   if (!built.python_table.empty()) setenv("OPGATE_PYTHON_MUTANTS", built.python_table.c_str(), 1);
+  if (!built.ptx_table.empty()) setenv("OPGATE_PTX_MUTANTS", built.ptx_table.c_str(), 1);
   if (!built.in_libraries) setenv(kNoMutantsInLibraries, "1", 1);
 }
 
@@ -121,7 +123,7 @@ int mutate(MutateOptions options) {
   }
 
   set_variables(config.mutation, built);
-  announce_python(built);
+  announce(built);
   options.project.build = built.libraries;
   Project project = open_project(options.project, options.execution.limits());
   Filter filter = options.filter;

@@ -30,6 +30,7 @@ struct MutatedBuild {
   size_t sources = 0;
   bool in_libraries = false;           ///< whether some are in libraries, so that they were built
   std::filesystem::path python_table;  ///< of the Python modules with mutants; empty if there are none
+  std::filesystem::path ptx_table;     ///< of the sources of PTX with mutants, likewise
   std::filesystem::path copy;          ///< of the project, in which they were built
   std::filesystem::path libraries;     ///< folder with the libraries of the configuration, for --build
 };

@@ -9,6 +9,7 @@
 #include "simulator/compiled/compilation.h"
 #include "simulator/instructions/catalogue.h"
 #include "simulator/kernels/launch_comparison.h"
+#include "simulator/kernels/ptx_mutants.h"
 #include "simulator/machine/grid.h"
 #include "simulator/ptx/declarations.h"
 #include "simulator/ptx/program_builder.h"
@@ -34,7 +35,8 @@ struct Kernel {
 class PtxModule final : public Module {
  public:
   PtxModule(std::string ptx, bool threads_hold_copies)
-      : ptx_(std::move(ptx)),
+      : original_(std::move(ptx)),
+        ptx_(with_chosen_mutant(original_)),
         threads_hold_copies_(threads_hold_copies),
         declarations_(read_declarations(ptx_)) {}
 
@@ -63,6 +65,7 @@ class PtxModule final : public Module {
   void set_compilation(const CompilationSettings& settings) override { compilation_settings_ = settings; }
 
   Outcome run(const Launch& launch, DeviceMemory& memory) override {
+    note_reached_ptx(original_, launch.kernel);
     Kernel* const kernel = find_kernel(launch.kernel);
     if (kernel == nullptr) throw std::runtime_error("the module has no kernel `" + launch.kernel + "`");
     Program& program = *kernel->program;
@@ -120,6 +123,7 @@ class PtxModule final : public Module {
   }
 
   Kernel* find_kernel(const std::string& name) {
+    if (mutant_ != chosen_ptx_mutant()) read_again();
     const auto known = kernels_.find(name);
     if (known != kernels_.end()) return &known->second;
     const DeclaredFunction* const function = declarations_.function(name);
@@ -127,6 +131,16 @@ class PtxModule final : public Module {
     std::unique_ptr<Program> program = ProgramBuilder(declarations_, instruction_set()).build(*function);
     program->threads_hold_copies = threads_hold_copies_;
     return &kernels_.try_emplace(name, std::move(program)).first->second;
+  }
+
+  // A mutant was chosen after the module had been loaded.
+  void read_again() {
+    mutant_ = chosen_ptx_mutant();
+    const std::string ptx = with_chosen_mutant(original_);
+    if (ptx == ptx_) return;
+    ptx_ = ptx;
+    kernels_.clear();
+    declarations_ = read_declarations(ptx_);
   }
 
   std::uint64_t address_of(const std::string& variable) const {
@@ -157,7 +171,9 @@ class PtxModule final : public Module {
     addresses_are_written_ = true;
   }
 
+  std::string original_;  ///< without mutants
   std::string ptx_;
+  int mutant_ = chosen_ptx_mutant();
   bool threads_hold_copies_;
   Declarations declarations_;
   std::map<std::string, Kernel> kernels_;

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "simulator/kernels/ptx_mutants.h"
 #include "simulator/runtime/api.h"
 #include "simulator/runtime/host_fault.h"
 #include "simulator/runtime/report.h"
@@ -144,6 +145,17 @@ OPGATE_SIM_API cudaError_t opgate_sim_refuse_launch(unsigned number) {
     simulator.launches_to_refusal = number;
     simulator.refused_launch.clear();
   });
+}
+
+// Without a HostCall: the process may fork before it uses a device, which it could not do afterwards.
+OPGATE_SIM_API void opgate_sim_choose_mutant(int number) { choose_ptx_mutant(number); }
+
+OPGATE_SIM_API int opgate_sim_reached_mutants(int* numbers, int most) {
+  int count = 0;
+  for (const int number : take_reached_ptx()) {
+    if (count < most) numbers[count++] = number;
+  }
+  return count;
 }
 
 OPGATE_SIM_API std::size_t opgate_sim_take_refused_launch(char* name, std::size_t bytes) {

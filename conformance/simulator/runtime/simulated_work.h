@@ -73,6 +73,13 @@ cudaError_t opgate_sim_restart_block_orders(unsigned number);
 /// Forgets what opgate_sim_take_refused_launch() would have taken.
 cudaError_t opgate_sim_refuse_launch(unsigned number);
 
+/// From now on, modules of PTX have this mutant; see simulator/kernels/ptx_mutants.h. 0: none; -1: none, and
+/// those in kernels that are launched are noted.
+void opgate_sim_choose_mutant(int number);
+
+/// Writes the numbers of those that were noted since the last call, and returns how many there are.
+int opgate_sim_reached_mutants(int* numbers, int most);
+
 /// Takes the name of the kernel whose launch was refused for that reason: its length, or 0 if there was none.
 size_t opgate_sim_take_refused_launch(char* name, size_t bytes);
 

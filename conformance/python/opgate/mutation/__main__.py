@@ -13,6 +13,7 @@ from opgate.mutation.build import Build, BuildFailure, build
 from opgate.mutation.changed_lines import UnknownRevision, changed_lines
 from opgate.mutation.instrumentation import ENDINGS
 from opgate.mutation.mutant import Mutant
+from opgate.mutation.ptx_source import ENDING as PTX_ENDING
 from opgate.mutation.python_source import ENDING
 from opgate.mutation.tree import TreeError, project_files
 
@@ -23,13 +24,15 @@ class Wrong(Exception):
 
 def sources_of(root: Path, wanted: list[str], without: list[str]) -> list[str]:
     """The sources that are named, or lie in a folder that is, relative to `root`."""
-    endings = (*ENDINGS, ENDING)
+    endings = (*ENDINGS, ENDING, PTX_ENDING)
     files = [str(file) for file in project_files(root) if file.suffix in endings]
     found: list[str] = []
     for name in wanted:
         below = [file for file in files if file == name or Path(name) in Path(file).parents or name == "."]
         if not below:
-            raise Wrong(f"{name}: there is no source of C++, CUDA or Python ({', '.join(endings)}) in {root}")
+            raise Wrong(
+                f"{name}: there is no source of C++, CUDA, PTX or Python ({', '.join(endings)}) in {root}"
+            )
         found += below
     left = {
         file
@@ -98,7 +101,7 @@ def main() -> int:
             Path(request["log"]),
             request["environment"],
         )
-        if any(not file.endswith(ENDING) for file in asked.sources):
+        if any(file.endswith(ENDINGS) for file in asked.sources):
             _demand_parser()
         lines = changed_lines(root, request["diff"]) if request["diff"] else None
         choose = chooser(request["kinds"], lines, request["most"], request["seed"])
@@ -115,6 +118,7 @@ def main() -> int:
         "not_understood": built.not_understood,
         "sources": asked.sources,
         "python_table": str(built.python_table or ""),
+        "ptx_table": str(built.ptx_table or ""),
     }
     Path(request["answer"]).write_text(json.dumps(answer))
     return 0

@@ -14,6 +14,8 @@ from pathlib import Path
 
 from opgate.mutation.instrumentation import HEADER, HEADER_NAME, Source, instrumented, numbered, source_of
 from opgate.mutation.mutant import Mutant
+from opgate.mutation.ptx_source import ENDING as PTX_ENDING
+from opgate.mutation.ptx_source import PtxSource, ptx_described, ptx_numbered, ptx_source_of
 from opgate.mutation.python_source import (
     ENDING,
     PythonSource,
@@ -59,6 +61,8 @@ class Built:
     not_understood: dict[str, list[int]]
     python_table: Path | None
     """Of the modules with mutants, for `running.py`; None if there are none."""
+    ptx_table: Path | None = None
+    """The same of PTX, for the simulated device."""
 
 
 @dataclass
@@ -77,20 +81,35 @@ class Modules:
     mutants: list[list[Mutant]]
 
 
+@dataclass
+class Ptx:
+    """Sources of PTX, and their mutants."""
+
+    sources: list[PtxSource]
+    mutants: list[list[Mutant]]
+
+
 def build(
     request: Build, choose: Callable[[list[Mutant]], list[Mutant]], announce: Callable[[str], None]
 ) -> Built:
     """Builds the project with the mutants that `choose` selects from all. Raises BuildFailure."""
-    libraries, modules = _all_mutants(request)
-    everything = [mutant for of_source in libraries.mutants + modules.mutants for mutant in of_source]
-    chosen = choose(everything)
-    compiled = {id(mutant) for of_source in libraries.mutants for mutant in of_source}
+    libraries, modules, ptx = _all_mutants(request)
+    groups = (libraries.mutants, modules.mutants, ptx.mutants)
+    chosen = choose([mutant for group in groups for of_source in group for mutant in of_source])
+
+    def of(group: list[list[Mutant]]) -> list[Mutant]:
+        known = {id(mutant) for of_source in group for mutant in of_source}
+        return [mutant for mutant in chosen if id(mutant) in known]
+
     built = Built([], [], {}, None)
-    if of_libraries := [mutant for mutant in chosen if id(mutant) in compiled]:
+    if of_libraries := of(libraries.mutants):
         built = _build_libraries(request, libraries, of_libraries, announce)
-    if of_modules := [mutant for mutant in chosen if id(mutant) not in compiled]:
+    if of_modules := of(modules.mutants):
         built.mutants += of_modules
         built.python_table = _write_modules(request, modules, {mutant.number for mutant in of_modules})
+    if of_ptx := of(ptx.mutants):
+        built.mutants += of_ptx
+        built.ptx_table = _write_ptx(request, ptx, {mutant.number for mutant in of_ptx})
     return built
 
 
@@ -160,6 +179,18 @@ def _write_modules(request: Build, modules: Modules, numbers: set[int]) -> Path:
     return table
 
 
+def _write_ptx(request: Build, ptx: Ptx, numbers: set[int]) -> Path:
+    """Writes the mutants of these numbers into a file for the simulated device, and returns it."""
+    table = request.log.with_name("ptx_mutants.json")
+    table.parent.mkdir(parents=True, exist_ok=True)
+    described = [
+        ptx_described(request.root, source, mutants, numbers)
+        for source, mutants in zip(ptx.sources, ptx.mutants, strict=True)
+    ]
+    table.write_text(json.dumps(described))
+    return table
+
+
 def _module_name(file: Path) -> str:
     """The name by which a module is imported: with those of the packages that it is in."""
     parts = [] if file.stem == "__init__" else [file.stem]
@@ -170,11 +201,11 @@ def _module_name(file: Path) -> str:
     return ".".join(parts)
 
 
-def _all_mutants(request: Build) -> tuple[Libraries, Modules]:
-    libraries, modules = Libraries([], []), Modules([], [])
+def _all_mutants(request: Build) -> tuple[Libraries, Modules, Ptx]:
+    libraries, modules, ptx = Libraries([], []), Modules([], []), Ptx([], [])
     first = 1
     for file in request.sources:
-        if file.endswith(ENDING):
+        if file.endswith((ENDING, PTX_ENDING)):
             continue
         libraries.sources.append(source_of(request.root, file))
         libraries.mutants.append(numbered(libraries.sources[-1], first))
@@ -189,7 +220,13 @@ def _all_mutants(request: Build) -> tuple[Libraries, Modules]:
         modules.sources.append(module)
         modules.mutants.append(python_numbered(module, first))
         first += len(modules.mutants[-1])
-    return libraries, modules
+    for file in request.sources:
+        if not file.endswith(PTX_ENDING):
+            continue
+        ptx.sources.append(ptx_source_of(request.root, file))
+        ptx.mutants.append(ptx_numbered(ptx.sources[-1], first))
+        first += len(ptx.mutants[-1])
+    return libraries, modules, ptx
 
 
 def _run(request: Build) -> str | None:
