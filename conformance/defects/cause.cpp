@@ -37,6 +37,8 @@ constexpr std::array kOfFaults{
             "effect.state"},
     OfFault{fault::kFake, Severity::metadata, "the fake kernel gives other results than the operator",
             "fake.metadata"},
+    OfFault{fault::kFakeAccepts, Severity::metadata, "the fake kernel accepts what the operator refuses",
+            "fake.refuses"},
     OfFault{fault::kAlias, Severity::metadata, "the result shares memory with `{}`, against its schema",
             "effect.alias"},
     OfFault{fault::kMutation, Severity::metadata, "it changes `{}`, against its schema", "effect.mutation"},

@@ -51,7 +51,7 @@ std::optional<Finding> acceptance_by_fake(CallUnderTest& under_test, const std::
       "the meta kernel accepts it; the operator raises: " + first_line(call.outcome.raised->message),
       "a check is in the real kernel alone; put it into a function that both call",
       {},
-      {std::string(fault::kFake), ""}};
+      {std::string(fault::kFakeAccepts), ""}};
 }
 
 }  // namespace opgate

@@ -91,11 +91,29 @@ def nurse(judge: socket.socket, body: Body, limits: Limits) -> None:
             os.close(descriptor)
         with os.fdopen(reading) as pipe:
             isolated = json.loads(pipe.readline() or "[]")
-            judge.send(json.dumps({"process": leader, "isolated": isolated}).encode())
+            with contextlib.suppress(BrokenPipeError):
+                judge.send(json.dumps({"process": leader, "isolated": isolated}).encode())
+        wait_unless_closed(judge, leader)
         _, status = os.waitpid(leader, 0)
         kill_group(leader)
         shutil.rmtree(scratch, ignore_errors=True)
-        judge.send(json.dumps({"status": os.waitstatus_to_exitcode(status)}).encode())
+        with contextlib.suppress(BrokenPipeError):
+            judge.send(json.dumps({"status": os.waitstatus_to_exitcode(status)}).encode())
+
+
+def wait_unless_closed(judge: socket.socket, leader: int) -> None:
+    """Waits until the leader ends. Kills it if the judge closes the socket before that.
+
+    A judge that is interrupted while a candidate starts does not know which process to kill.
+    """
+    ended = os.pidfd_open(leader)
+    try:
+        ready, _, _ = select.select([ended, judge], [], [])
+        if judge in ready and ended not in ready and not judge.recv(1, socket.MSG_PEEK):
+            os.kill(leader, signal.SIGKILL)
+            kill_group(leader)
+    finally:
+        os.close(ended)
 
 
 def kill_group(leader: int) -> None:
