@@ -10,28 +10,6 @@
 namespace opgate::fake_refusal {
 namespace {
 
-bool is_seen_by_fakes(const BadInput& bad) {
-  if (bad.given == kHugeInteger) return false;  // there may be no memory for so much
-  switch (bad.kind) {
-    case BadInput::Kind::shape:
-    case BadInput::Kind::dtype:
-    case BadInput::Kind::undefined:
-    case BadInput::Kind::integer:
-    case BadInput::Kind::number:
-    case BadInput::Kind::list:
-    case BadInput::Kind::text:
-    case BadInput::Kind::flag:
-    case BadInput::Kind::choice:
-      return true;
-    case BadInput::Kind::device:
-    case BadInput::Kind::index:
-    case BadInput::Kind::group:
-    case BadInput::Kind::special:
-      return false;
-  }
-  return false;
-}
-
 Judgement judge(CallUnderTest& under_test) {
   const CallKey& key = under_test.key();
   const Observation& call = under_test.observed();
@@ -42,7 +20,7 @@ Judgement judge(CallUnderTest& under_test) {
     what = fmt::format("`{}`", rejection->sample.name);
   } else {
     const BadInput bad = find_bad_input(key);
-    if (!is_seen_by_fakes(bad)) return Judgement::pass();
+    if (!is_visible_to_fake_kernels(bad)) return Judgement::pass();
     what = describe_bad_input(bad.text);
   }
   if (auto finding = acceptance_by_fake(under_test, what)) return Judgement::fail(*std::move(finding));

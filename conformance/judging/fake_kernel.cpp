@@ -30,4 +30,26 @@ std::optional<Obstacle> fake_lives_in_python(const CallKey& key) {
                   stub->first));
 }
 
+bool is_visible_to_fake_kernels(const BadInput& bad) {
+  if (bad.given == kHugeInteger) return false;
+  switch (bad.kind) {
+    case BadInput::Kind::shape:
+    case BadInput::Kind::dtype:
+    case BadInput::Kind::undefined:
+    case BadInput::Kind::integer:
+    case BadInput::Kind::number:
+    case BadInput::Kind::list:
+    case BadInput::Kind::text:
+    case BadInput::Kind::flag:
+    case BadInput::Kind::choice:
+      return true;
+    case BadInput::Kind::device:
+    case BadInput::Kind::index:
+    case BadInput::Kind::group:
+    case BadInput::Kind::special:
+      return false;
+  }
+  return false;
+}
+
 }  // namespace opgate
