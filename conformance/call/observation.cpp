@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "call/called_operators.h"
-#include "inputs/bad_inputs.h"
+#include "inputs/damage.h"
 #include "inputs/tensor_slots.h"
 #include "process/default_generator.h"
 #include "process/process_state.h"

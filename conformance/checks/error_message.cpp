@@ -36,9 +36,9 @@ Judgement judge(CallUnderTest& under_test) {
     return Judgement::pass();  // its spec says which words it wants, and error.raises looks for them
   const BadInput bad = find_bad_input(key);
   // There are many words for an argument without elements, and most of them are about what would be read.
-  if (bad.text.ends_with(".size0=0")) return Judgement::pass();
+  if (bad.damage.kind == InputDamage::Kind::no_rows) return Judgement::pass();
   const std::string advice = "say which argument is wrong and what was given: \"x must ..., got \"";
-  Finding finding{fmt::format("where {}, the exception names what is wrong", describe_bad_input(bad.text)),
+  Finding finding{fmt::format("where {}, the exception names what is wrong", in_words(bad.damage)),
                   "raised: " + message,
                   advice,
                   {},
@@ -51,7 +51,7 @@ Judgement judge(CallUnderTest& under_test) {
   const auto lacks = lacking_in_message(message, bad, key, call.arguments);
   if (!lacks) return Judgement::pass();
   finding.promised = fmt::format("where {}, the exception names the argument and what is wrong with it",
-                                 describe_bad_input(bad.text));
+                                 in_words(bad.damage));
   finding.likely = *lacks + "; " + advice;
   return Judgement::fail(std::move(finding));
 }

@@ -35,7 +35,7 @@ Judgement judge(CallUnderTest& under_test) {
     return Judgement::pass();  // it is the real kernel that is wrong
   const std::string promised = fmt::format(
       "where {}, which operator and reference accept, the meta kernel returns what the real one returns",
-      describe_bad_input(bad.text));
+      in_words(bad.damage));
   const Outcome& meta = under_test.fake();
   const Fault fault{std::string(fault::kFake), ""};
   if (!meta.ok()) {

@@ -21,7 +21,7 @@ Judgement judge(CallUnderTest& under_test) {
   } else {
     const BadInput bad = find_bad_input(key);
     if (!is_visible_to_fake_kernels(bad)) return Judgement::pass();
-    what = describe_bad_input(bad.text);
+    what = in_words(bad.damage);
   }
   if (auto finding = acceptance_by_fake(under_test, what)) return Judgement::fail(*std::move(finding));
   return Judgement::pass();

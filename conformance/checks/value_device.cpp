@@ -68,16 +68,16 @@ std::optional<std::string> other_nans(const Outcome& got, const Outcome& want,
 std::optional<Finding> judge_nan(CallUnderTest& under_test, const std::string& device) {
   const CallKey& key = under_test.key();
   for (const BadInput& bad : bad_inputs(*key.spec, *key.sample)) {
-    if (bad.kind != BadInput::Kind::special || bad.given != "nan") continue;
+    if (bad.kind != BadInput::Kind::special || bad.damage.value != "nan") continue;
     if (bad.accepts_dtype != nullptr && !bad.accepts_dtype(key.dtype)) continue;
     CallKey damaged = key;
-    damaged.variant = bad.text;
+    damaged.variant = variant_of(bad.damage);
     const Outcome got = observe(damaged, under_test.cache().values, {.take_snapshots = false}).outcome;
     const std::optional<Outcome> want = call_of_cpu_kernel(damaged, under_test.cache().values);
     if (!got.ok() || !want) continue;
     if (auto difference = other_nans(got, *want, unspecified(*key.spec, got)))
       return Finding{fmt::format("where {}, {} and the CPU return a NaN in the same places",
-                                 describe_bad_input(bad.text), device),
+                                 in_words(bad.damage), device),
                      *std::move(difference),
                      "one of the kernels takes a maximum or minimum that drops a NaN (fmaxf, std::max)",
                      {}};

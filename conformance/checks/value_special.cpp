@@ -5,6 +5,7 @@
 
 #include "inputs/bad_inputs.h"
 #include "inputs/tensor_slots.h"
+#include "inputs/variant.h"
 #include "judging/check.h"
 #include "judging/fault.h"
 #include "judging/output_judgement.h"
@@ -14,26 +15,31 @@ namespace {
 
 constexpr int64_t kMostElements = 256;  // of a tensor in which each element becomes NaN once
 
-// The texts of the damaged inputs: the usual ones, and for the first sample a NaN at each element of small
+// The damaged inputs: the usual ones, and for the first sample a NaN at each element of small
 // tensors, because the lanes of an unrolled loop, its tail and each level of a reduction are code of their
 // own.
-std::vector<std::string> special_inputs(const CallKey& key) {
-  std::vector<std::string> texts;
+std::vector<InputDamage> special_inputs(const CallKey& key) {
+  std::vector<InputDamage> inputs;
   for (const BadInput& bad : bad_inputs(*key.spec, *key.sample)) {
     if (bad.kind != BadInput::Kind::special) continue;
     if (bad.accepts_dtype != nullptr && !bad.accepts_dtype(key.dtype)) continue;
-    texts.push_back(bad.text);
-    const bool is_nan = bad.given == "nan" && bad.place == BadInput::Place::middle;
+    inputs.push_back(bad.damage);
+    const bool is_nan = bad.damage.value == "nan" && bad.damage.place == InputDamage::Place::middle;
     if (!is_nan || key.sample != &key.spec->samples.front()) continue;
     for (const TensorSlot& slot : tensor_slots(*key.spec, *key.sample)) {
       const int64_t elements = c10::multiply_integers(slot.described->shape);
-      if (slot.name != bad.argument) continue;
-      texts.push_back(bad_element(slot.name, elements / 2, kSubnormal));
+      if (slot.name != bad.damage.argument) continue;
+      const auto element = [&](int64_t at, std::string_view value) {
+        inputs.push_back(bad.damage);
+        inputs.back().at = at;
+        inputs.back().value = value;
+      };
+      element(elements / 2, kSubnormal);
       if (elements > kMostElements) continue;
-      for (int64_t at = 0; at < elements; ++at) texts.push_back(bad_element(slot.name, at, bad.given));
+      for (int64_t at = 0; at < elements; ++at) element(at, bad.damage.value);
     }
   }
-  return texts;
+  return inputs;
 }
 
 // Judges the call on a damaged input. An operator may refuse it; error.raises judges how.
@@ -42,7 +48,7 @@ Judgement judge_value(CallUnderTest& damaged) {
   if (!call.ok() || !damaged.reference().ok()) return Judgement::pass();
   return judge_near_reference(damaged, call,
                               fmt::format("where {}, the result is the reference's, or the call raises",
-                                          describe_bad_input(damaged.key().variant)));
+                                          describe_variant(damaged.key().variant)));
 }
 
 // Whether the same call is right in other memory, or the sample itself is wrong by now: then the special
@@ -70,8 +76,8 @@ Judgement judge(CallUnderTest& under_test) {
   if (spec.accuracy->exact) spec.accuracy = ulps(0.5);
   CallKey damaged_key = key;
   damaged_key.spec = &spec;
-  for (const std::string& bad : special_inputs(key)) {
-    damaged_key.variant = bad;
+  for (const InputDamage& damage : special_inputs(key)) {
+    damaged_key.variant = variant_of(damage);
     CallUnderTest damaged(damaged_key, under_test.cache());
     Judgement judgement = judge_value(damaged);
     if (!judgement.finding) continue;

@@ -1,6 +1,8 @@
 #include <array>
 
+#include "base/check_group.h"
 #include "defects/attribution.h"
+#include "inputs/damage.h"
 #include "inputs/variant_text.h"
 #include "judging/fault.h"
 
@@ -9,7 +11,7 @@ namespace {
 
 // A gradient that is wrong is wrong when it is computed again, in another layout, or differentiated.
 const BrokenCase* wrong_gradient(const BrokenCase& broken, const Symptoms& all) {
-  if (!broken.check.starts_with("grad.") || broken.fault.kind == fault::kGradient || broken.is_crash())
+  if (group_of_check(broken.check) != "grad" || broken.fault.kind == fault::kGradient || broken.is_crash())
     return nullptr;
   return all.find([&](const BrokenCase& each) {
     return each.fault.kind == fault::kGradient && each.fault.about == broken.fault.about &&
@@ -29,7 +31,7 @@ const BrokenCase* derivative_of_wrong_values(const BrokenCase& broken, const Sym
 // Where the forward of a derivative writes an argument, the gradients are those of other values than a call
 // without gradients takes, and what eager leaves is not what a compiled program leaves.
 const BrokenCase* forward_that_writes(const BrokenCase& broken, const Symptoms& all) {
-  const bool of_gradients = broken.check.starts_with("grad.") || broken.fault.differs == "gradients";
+  const bool of_gradients = group_of_check(broken.check) == "grad" || broken.fault.differs == "gradients";
   const bool of_both = broken.check == "compile.equal" && broken.differs_in_values();
   if ((!of_gradients && !of_both) || broken.is_crash()) return nullptr;
   return all.at_undamaged_samples({fault::kMutationWithGradients});
@@ -47,7 +49,12 @@ const BrokenCase* gradient_of_the_other_argument(const BrokenCase& broken, const
 // A compiled program passes gradients on in layouts of its own.
 const BrokenCase* gradient_in_a_program(const BrokenCase& broken, const Symptoms& all) {
   if (broken.fault.differs != "gradients") return nullptr;
-  return all.find([](const BrokenCase& each) { return each.check.starts_with("grad."); });
+  return all.find([](const BrokenCase& each) { return group_of_check(each.check) == "grad"; });
+}
+
+bool has_bad_sizes(const BrokenCase& broken) {
+  const std::optional<InputDamage> damage = damage_of(broken.variant);
+  return damage && damage->is_of_sizes();
 }
 
 // Whether `x` is too long or `w` too short is for the caller to say: sizes that nobody compares are one
@@ -55,13 +62,13 @@ const BrokenCase* gradient_in_a_program(const BrokenCase& broken, const Symptoms
 const BrokenCase* crash_for_other_sizes(const BrokenCase& broken, const Symptoms& all) {
   const bool only_for_bad_input =
       broken.is_of_memory() && all.at_undamaged_samples({broken.fault.kind}) == nullptr;
-  if (!has_bad_sizes(broken.variant) || (broken.fault.kind != fault::kUnchecked && !only_for_bad_input))
+  if (!has_bad_sizes(broken) || (broken.fault.kind != fault::kUnchecked && !only_for_bad_input))
     return nullptr;
   if (const BrokenCase* crash =
-          all.find([](const BrokenCase& each) { return each.is_crash() && has_bad_sizes(each.variant); }))
+          all.find([](const BrokenCase& each) { return each.is_crash() && has_bad_sizes(each); }))
     return crash;
   if (broken.is_of_memory()) return nullptr;
-  return all.find([](const BrokenCase& each) { return each.is_of_memory() && has_bad_sizes(each.variant); });
+  return all.find([](const BrokenCase& each) { return each.is_of_memory() && has_bad_sizes(each); });
 }
 
 // An argument that is not checked makes the kernel crash for some values, read elsewhere for others, and

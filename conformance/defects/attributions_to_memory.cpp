@@ -1,5 +1,6 @@
 #include <array>
 
+#include "base/check_group.h"
 #include "defects/attribution.h"
 #include "inputs/call_key.h"
 #include "inputs/variant_text.h"
@@ -106,7 +107,7 @@ const BrokenCase* crash_far_away(const BrokenCase& broken, const Symptoms& all) 
 // memory, are wrong in the same call.
 const BrokenCase* wrong_values_by_memory(const BrokenCase& broken, const Symptoms& all) {
   const std::string& kind = broken.fault.kind;
-  if (!broken.differs_in_values() || broken.is_of_memory() || broken.check.starts_with("grad."))
+  if (!broken.differs_in_values() || broken.is_of_memory() || group_of_check(broken.check) == "grad")
     return nullptr;
   if (kind == fault::kLayout || kind == fault::kUnstable) return nullptr;
   return all.at_call_of(broken, {fault::kWritesOutside, fault::kReadsOutside, fault::kUninitialised});

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/check_group.h"
 #include "defects/attribution.h"
 #include "inputs/variant_text.h"
 #include "judging/fault.h"
@@ -23,23 +24,23 @@ const BrokenCase* fake_of_an_alias(const BrokenCase& broken, const Symptoms& all
 const BrokenCase* fake_of_wrong_result(const BrokenCase& broken, const Symptoms& all) {
   if (broken.fault.kind != fault::kFake) return nullptr;
   return all.find([&](const BrokenCase& each) {
-    return each.fault.differs == "metadata" && each.check.starts_with("value.") &&
+    return each.fault.differs == "metadata" && group_of_check(each.check) == "value" &&
            each.sample == broken.sample && each.dtype == broken.dtype && each.variant == broken.variant;
   });
 }
 
 // What traces an operator with fake tensors goes on with the results of its fake kernel.
 const BrokenCase* traced_by_fake(const BrokenCase& broken, const Symptoms& all) {
-  constexpr std::array<std::string_view, 5> kTraces{"fake.symbolic", "export.", "compile.", "aoti.", "onnx."};
+  constexpr std::array<std::string_view, 4> kTracing{"export", "compile", "aoti", "onnx"};
   const bool of_opcheck = broken.check == "opcheck" && (broken.fault.about == "test_faketensor" ||
                                                         broken.fault.about == "test_aot_dispatch_dynamic");
-  const bool traces =
-      std::ranges::any_of(kTraces, [&](std::string_view begin) { return broken.check.starts_with(begin); });
+  const bool traces = broken.check == "fake.symbolic" ||
+                      std::ranges::find(kTracing, group_of_check(broken.check)) != kTracing.end();
   if (!of_opcheck && (!traces || broken.differs_in_values())) return nullptr;
   if (const BrokenCase* same = all.at_call_of(broken, {fault::kFake})) return same;
   if (const BrokenCase* as_it_is = all.at_undamaged_samples({fault::kFake, "fake.symbolic"})) return as_it_is;
   // A package asserts the strides that the fake kernel gave, and it holds calls of other layouts, too.
-  return broken.check.starts_with("aoti.") ? all.with({fault::kFake}) : nullptr;
+  return group_of_check(broken.check) == "aoti" ? all.with({fault::kFake}) : nullptr;
 }
 
 // opcheck's test of the schema sees an alias or a write that is not declared, and AOTAutograd refuses a

@@ -1,6 +1,8 @@
 #include <array>
 
+#include "base/check_group.h"
 #include "defects/attribution.h"
+#include "inputs/damage.h"
 #include "inputs/variant_text.h"
 #include "judging/fault.h"
 
@@ -32,7 +34,7 @@ const BrokenCase* random_numbers(const BrokenCase& broken, const Symptoms& all) 
 // What is wrong for the sample as it is stays wrong in other layouts, threads, batches and sequences.
 const BrokenCase* wrong_as_it_is(const BrokenCase& broken, const Symptoms& all) {
   const std::string& kind = broken.fault.kind;
-  if (!broken.differs_in_values() || broken.is_of_memory() || broken.check.starts_with("grad."))
+  if (!broken.differs_in_values() || broken.is_of_memory() || group_of_check(broken.check) == "grad")
     return nullptr;
   if (kind == fault::kLayout || kind == fault::kUnstable) return nullptr;
   const BrokenCase* wrong = all.at_undamaged_sample_of(broken, {fault::kValues});
@@ -56,7 +58,9 @@ const BrokenCase* wrong_for_bad_input(const BrokenCase& broken, const Symptoms& 
 
 // What is wrong for empty tensors is wrong, too, where one of several is empty and the reference takes it.
 const BrokenCase* wrong_where_one_is_empty(const BrokenCase& broken, const Symptoms& all) {
-  if (broken.check != "error.raises" || !broken.variant.ends_with(".size0=0") || broken.is_crash())
+  const std::optional<InputDamage> damage = damage_of(broken.variant);
+  if (broken.check != "error.raises" || !damage || damage->kind != InputDamage::Kind::no_rows ||
+      broken.is_crash())
     return nullptr;
   return all.find([&](const BrokenCase& each) {
     return each.check == "value.empty" && each.fault.differs == broken.fault.differs && !each.is_crash();
@@ -65,7 +69,7 @@ const BrokenCase* wrong_where_one_is_empty(const BrokenCase& broken, const Sympt
 
 // Several threads, and the calls of one package, share what is kept from call to call.
 const BrokenCase* kept_between_calls(const BrokenCase& broken, const Symptoms& all) {
-  const bool makes_calls = broken.check == "run.threads" || broken.check.starts_with("aoti.");
+  const bool makes_calls = broken.check == "run.threads" || group_of_check(broken.check) == "aoti";
   return makes_calls && broken.differs_in_values() ? all.with({fault::kKept}) : nullptr;
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "inputs/damage.h"
 #include "inputs/variant_text.h"
 #include "judging/fault.h"
 #include "plan/case_parts.h"

@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <array>
 
+#include "base/check_group.h"
 #include "defects/defect.h"
-#include "inputs/bad_inputs.h"
+#include "inputs/damage.h"
+#include "inputs/variant.h"
 #include "judging/fault.h"
 
 namespace opgate {
@@ -51,18 +53,18 @@ constexpr std::array kOfFaults{
     OfFault{kSpecFault, Severity::spec, "{}", ""},
 };
 
-// By the group of the check, for faults that only one check can see.
+// By the check or its group, for faults that only one check can see.
 struct OfCheck {
-  std::string_view begin;
+  std::string_view check;
   Severity severity;
 };
 
 constexpr std::array kOfChecks{
-    OfCheck{"memory.", Severity::memory},       OfCheck{"fake.exists", Severity::registration},
-    OfCheck{"fake.", Severity::metadata},       OfCheck{"effect.", Severity::metadata},
-    OfCheck{"grad.", Severity::gradients},      OfCheck{"error.", Severity::errors},
-    OfCheck{"value.dtype", Severity::errors},   OfCheck{"registration.", Severity::registration},
-    OfCheck{"opcheck", Severity::registration}, OfCheck{"", Severity::values},
+    OfCheck{"memory", Severity::memory},        OfCheck{"fake.exists", Severity::registration},
+    OfCheck{"fake", Severity::metadata},        OfCheck{"effect", Severity::metadata},
+    OfCheck{"grad", Severity::gradients},       OfCheck{"error", Severity::errors},
+    OfCheck{"value.dtype", Severity::errors},   OfCheck{"registration", Severity::registration},
+    OfCheck{"opcheck", Severity::registration},
 };
 
 const OfFault* words_of(std::string_view kind) {
@@ -79,9 +81,9 @@ std::string cause_of(const BrokenCase& broken) {
   if (broken.fault.kind == fault::kAlias && broken.fault.about == fault::kAmongResults)
     return "two results share memory";
   if (const OfFault* words = words_of(broken.fault.kind)) {
-    const bool only_if_bad = broken.is_of_memory() && broken.variant.starts_with("bad:");
+    const bool only_if_bad = broken.is_of_memory() && is_bad_input(broken.variant);
     return fmt::format(fmt::runtime(words->cause), broken.fault.about) +
-           (only_if_bad ? " where " + describe_bad_input(broken.variant) : "");
+           (only_if_bad ? " where " + describe_variant(broken.variant) : "");
   }
   return broken.judgement.finding ? "not kept: " + broken.judgement.finding->promised
                                   : broken.judgement.reason;
@@ -94,9 +96,10 @@ bool is_about_its_fault(const BrokenCase& broken) {
 
 Severity severity_of(const BrokenCase& broken) {
   if (const OfFault* words = words_of(broken.fault.kind)) return words->severity;
-  return std::ranges::find_if(kOfChecks,
-                              [&](const OfCheck& of) { return broken.check.starts_with(of.begin); })
-      ->severity;
+  const auto* const found = std::ranges::find_if(kOfChecks, [&](const OfCheck& of) {
+    return of.check == broken.check || of.check == group_of_check(broken.check);
+  });
+  return found == kOfChecks.end() ? Severity::values : found->severity;
 }
 
 }  // namespace opgate

@@ -7,6 +7,7 @@
 #include <set>
 #include <vector>
 
+#include "base/files.h"
 #include "gate/modules_here.h"
 #include "provenance/file_digest.h"
 

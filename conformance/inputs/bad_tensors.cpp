@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <set>
 #include <utility>
@@ -18,6 +17,8 @@ namespace opgate {
 namespace {
 
 using Kind = BadInput::Kind;
+using How = InputDamage::Kind;
+using Where = InputDamage::Place;
 
 // A tensor that gets one dim more must not exceed this number of elements, unless the new dim has size 1.
 constexpr int64_t kManyElements = int64_t{1} << 20;
@@ -91,9 +92,9 @@ class DamagedTensors {
       shapes(slot);
       dtypes(slot);
       if (slots_.size() > 1) {
-        add(slot, Kind::device, ".device=cpu", "cpu", *slot.described);
+        add(slot, Kind::device, {How::device, slot.name, "cpu"}, *slot.described);
       }
-      if (!is_optional(slot)) add(slot, Kind::undefined, ".undefined", "undefined", *slot.described);
+      if (!is_optional(slot)) add(slot, Kind::undefined, {How::undefined, slot.name}, *slot.described);
       const std::string name = argument_name(spec_, slot.position);
       if (!spec_.trusted.contains(name)) elements(slot);
       groups(slot);
@@ -109,21 +110,21 @@ class DamagedTensors {
 
   void shapes(const TensorSlot& slot) {
     const Shape& shape = slot.described->shape;
-    const auto reshaped = [&](const std::string& how, Shape other) {
+    const auto reshaped = [&](How how, Shape other, size_t dim = 0) {
       TensorArgument tensor = *slot.described;
       tensor.shape = std::move(other);
-      add(slot, Kind::shape, how, "", std::move(tensor));
+      add(slot, Kind::shape, {.kind = how, .argument = slot.name, .dim = static_cast<int64_t>(dim)},
+          std::move(tensor));
     };
-    reshaped(".rank+1", with_a_dim_more(shape));
-    if (!shape.empty()) reshaped(".rank-1", with_a_dim_less(shape));
+    reshaped(How::more_dims, with_a_dim_more(shape));
+    if (!shape.empty()) reshaped(How::fewer_dims, with_a_dim_less(shape));
     if (slots_.size() == 1) return;  // there is no other tensor that the size could disagree with
     for (size_t dim = 0; dim < shape.size(); ++dim) {
       Shape larger = shape;
       ++larger[dim];
-      reshaped(fmt::format(".size{}+1", dim), std::move(larger));
+      reshaped(How::longer, std::move(larger), dim);
       Shape smaller = shape;
-      if (--smaller[dim] >= 0 && !others_are_trusted(slot))
-        reshaped(fmt::format(".size{}-1", dim), std::move(smaller));
+      if (--smaller[dim] >= 0 && !others_are_trusted(slot)) reshaped(How::shorter, std::move(smaller), dim);
     }
     if (!shape.empty() && shape.front() >= 2) emptied(slot);
   }
@@ -132,20 +133,15 @@ class DamagedTensors {
     TensorArgument tensor = *slot.described;
     if (tensor.shape.empty() || tensor.shape.front() == 0 || others_are_trusted(slot)) return;
     tensor.shape.front() = 0;
-    add(slot, Kind::shape, ".size0=0", "", std::move(tensor));
+    add(slot, Kind::shape, {How::no_rows, slot.name}, std::move(tensor));
   }
 
   // Of the first sample, whose values stay valid.
   void groups(const TensorSlot& slot) {
     if (spec_.samples.empty() || spec_.samples.front().name != sample_.name) return;
-    constexpr std::array<std::pair<const char*, BadInput::Place>, 3> kGroups{
-        {{".group=none-in-first", BadInput::Place::first},
-         {".group=none-in-middle", BadInput::Place::middle},
-         {".group=none-in-last", BadInput::Place::last}}};
-    for (const auto& [text, place] : kGroups) {
+    for (const Where place : {Where::first, Where::middle, Where::last}) {
       if (!can_empty_group(spec_, sample_, *slot.described, place)) continue;
-      add(slot, Kind::group, text, "", *slot.described);
-      all_.back().place = place;
+      add(slot, Kind::group, {.kind = How::group, .argument = slot.name, .place = place}, *slot.described);
     }
   }
 
@@ -163,7 +159,7 @@ class DamagedTensors {
       const std::string name(dtype_name(dtype));
       TensorArgument tensor = slot.described->of(dtype);
       tensor.domain = {"uniform", {}};  // it suits any dtype, and keep_values() replaces the values
-      add(slot, Kind::dtype, ".dtype=" + name, name, std::move(tensor), accepts_dtype);
+      add(slot, Kind::dtype, {How::dtype, slot.name, name}, std::move(tensor), accepts_dtype);
     };
     if (!fixed) {
       if (slots_.size() == 1) return;  // the check value.dtype tries other dtypes
@@ -192,7 +188,7 @@ class DamagedTensors {
       element(slot, Kind::special, "nan", NAN, accepts_dtype);
       element(slot, Kind::special, "inf", INFINITY, accepts_dtype);
       element(slot, Kind::special, "-inf", -INFINITY, accepts_dtype);
-      for (const BadInput::Place place : {BadInput::Place::first, BadInput::Place::last}) {
+      for (const Where place : {Where::first, Where::last}) {
         element(slot, Kind::special, "nan", NAN, accepts_dtype, place);
       }
     }
@@ -243,17 +239,14 @@ class DamagedTensors {
   }
 
   void element(const TensorSlot& slot, Kind kind, const std::string& text, double value,
-               bool (*accepts_dtype)(c10::ScalarType), BadInput::Place place = BadInput::Place::middle) {
-    const std::string_view where = place == BadInput::Place::first  ? ".first="
-                                   : place == BadInput::Place::last ? ".last="
-                                                                    : ".value=";
-    add(slot, kind, std::string(where) + text, text, *slot.described, accepts_dtype);
+               bool (*accepts_dtype)(c10::ScalarType), Where place = Where::middle) {
+    add(slot, kind, {.kind = How::element, .argument = slot.name, .value = text, .place = place},
+        *slot.described, accepts_dtype);
     all_.back().element = value;
-    all_.back().place = place;
   }
 
-  void add(const TensorSlot& slot, Kind kind, const std::string& how, std::string given,
-           TensorArgument tensor, bool (*accepts_dtype)(c10::ScalarType) = nullptr) {
+  void add(const TensorSlot& slot, Kind kind, InputDamage damage, TensorArgument tensor,
+           bool (*accepts_dtype)(c10::ScalarType) = nullptr) {
     const Argument& argument = sample_.arguments[slot.position];
     Argument instead = argument;
     if (slot.element) {
@@ -263,8 +256,7 @@ class DamagedTensors {
     } else {
       instead = std::move(tensor);
     }
-    all_.push_back({slot.name + how, kind, slot.name, std::move(given), slot.position, std::move(instead),
-                    std::nullopt, BadInput::Place::middle, accepts_dtype});
+    all_.push_back({std::move(damage), kind, slot.position, std::move(instead), std::nullopt, accepts_dtype});
   }
 
   const Spec& spec_;

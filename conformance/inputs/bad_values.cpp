@@ -15,19 +15,20 @@ namespace opgate {
 namespace {
 
 using Kind = BadInput::Kind;
+using How = InputDamage::Kind;
 using c10::TypeKind;
 
 // Larger than any memory; the product with the size of an element wraps around.
 constexpr int64_t kHuge = int64_t{1} << 62;
 
 struct Named {
-  const char* text;
+  std::string_view text;
   double value;
 };
 constexpr std::array<Named, 4> kNumbers{{{"0", 0}, {"-1", -1}, {"nan", NAN}, {"inf", INFINITY}}};
 
 struct NamedInteger {
-  const char* text;
+  std::string_view text;
   int64_t value;
 };
 constexpr std::array<NamedInteger, 3> kIntegers{{{"0", 0}, {"-1", -1}, {kHugeInteger, kHuge}}};
@@ -68,7 +69,7 @@ class DamagedValues {
       if (spec_.trusted.contains(name_)) continue;
       const c10::TypePtr type = wanted(formals[position]);
       if (argument.tensors() != nullptr && !argument.tensors()->empty()) {
-        add(Kind::list, ".empty", "", std::vector<TensorArgument>());
+        add(Kind::list, {How::no_entries, name_}, std::vector<TensorArgument>());
       } else if (argument.other() != nullptr) {
         value(*argument.other(), type);
       }
@@ -87,24 +88,24 @@ class DamagedValues {
       choice(good, "contiguous", c10::MemoryFormat::Contiguous);
     } else if (good.isBool()) {
       const std::string other = good.toBool() ? "false" : "true";
-      add(Kind::flag, "=" + other, other, c10::IValue(!good.toBool()));
+      other_value(Kind::flag, other, c10::IValue(!good.toBool()));
     } else if (is_integer(type)) {
       for (const auto& [text, bad] : kIntegers) {
-        if (!good.isInt() || good.toInt() != bad) add(Kind::integer, std::string("=") + text, text, bad);
+        if (!good.isInt() || good.toInt() != bad) other_value(Kind::integer, text, bad);
       }
     } else if (is_number(type)) {
       for (const auto& [text, bad] : kNumbers) {
         const bool same = (good.isDouble() && good.toDouble() == bad) ||
                           (good.isInt() && static_cast<double>(good.toInt()) == bad);
-        if (!same) add(Kind::number, std::string("=") + text, text, bad);
+        if (!same) other_value(Kind::number, text, bad);
       }
       if (type->kind() == TypeKind::NumberType && !good.isComplexDouble())
-        add(Kind::number, "=1j", "1j", c10::IValue(c10::complex<double>(0, 1)));
+        other_value(Kind::number, "1j", c10::IValue(c10::complex<double>(0, 1)));
     } else if (good.isString()) {
       // The name of a mode: another word, and one that begins alike.
       for (const std::string& bad : {std::string("unknown"), good.toStringRef() + "x"}) {
         const bool fits_into_id = bad.find('/') == std::string::npos;
-        if (fits_into_id) add(Kind::text, "=" + bad, bad, c10::IValue(bad));
+        if (fits_into_id) other_value(Kind::text, bad, c10::IValue(bad));
       }
     } else if (good.isIntList() && is_integer_list(type)) {
       integers(good.toIntVector());
@@ -117,7 +118,7 @@ class DamagedValues {
   template <class Choice>
   void choice(const c10::IValue& good, const std::string& name, Choice other) {
     const auto number = static_cast<int64_t>(other);
-    if (!good.isInt() || good.toInt() != number) add(Kind::choice, "=" + name, name, c10::IValue(number));
+    if (!good.isInt() || good.toInt() != number) other_value(Kind::choice, name, c10::IValue(number));
   }
 
   static bool is_integer_list(const c10::TypePtr& type) {
@@ -127,14 +128,14 @@ class DamagedValues {
   template <class T>
   void lengths(const std::vector<T>& good) {
     if (good.empty()) return;
-    add(Kind::list, ".empty", "", c10::IValue(std::vector<T>()));
+    add(Kind::list, {How::no_entries, name_}, c10::IValue(std::vector<T>()));
     std::vector<T> other = good;
     other.push_back(good.back());
-    add(Kind::list, ".longer", "", c10::IValue(other));
+    add(Kind::list, {How::more_entries, name_}, c10::IValue(other));
     if (good.size() == 1) return;  // the shorter list is the empty one
     other = good;
     other.pop_back();
-    add(Kind::list, ".shorter", "", c10::IValue(other));
+    add(Kind::list, {How::fewer_entries, name_}, c10::IValue(other));
   }
 
   void integers(const std::vector<int64_t>& good) {
@@ -144,7 +145,7 @@ class DamagedValues {
         if (good[entry] == bad) continue;
         std::vector<int64_t> other = good;
         other[entry] = bad;
-        add(Kind::list, fmt::format("[{}]={}", entry, text), text, c10::IValue(other));
+        other_entry(entry, text, c10::IValue(other));
       }
     }
   }
@@ -154,12 +155,20 @@ class DamagedValues {
     for (size_t entry = 0; entry < std::min(good.size(), kEntries); ++entry) {
       std::vector<double> other = good;
       other[entry] = NAN;
-      add(Kind::list, fmt::format("[{}]=nan", entry), "nan", c10::IValue(other));
+      other_entry(entry, "nan", c10::IValue(other));
     }
   }
 
-  void add(Kind kind, const std::string& how, std::string given, Argument instead) {
-    all_.push_back({name_ + how, kind, name_, std::move(given), position_, std::move(instead)});
+  void other_value(Kind kind, std::string_view text, Argument instead) {
+    add(kind, {How::value, name_, std::string(text)}, std::move(instead));
+  }
+
+  void other_entry(size_t entry, std::string_view text, Argument instead) {
+    add(Kind::list, {How::value, fmt::format("{}[{}]", name_, entry), std::string(text)}, std::move(instead));
+  }
+
+  void add(Kind kind, InputDamage damage, Argument instead) {
+    all_.push_back({std::move(damage), kind, position_, std::move(instead)});
   }
 
   const Spec& spec_;

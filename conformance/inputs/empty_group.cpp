@@ -16,8 +16,8 @@ bool are_offsets(const TensorArgument& tensor) {
   return tensor.domain.family == "offsets" || tensor.domain.family == "literal";
 }
 
-int64_t group_at(BadInput::Place place, int64_t groups) {
-  return place == BadInput::Place::first ? 0 : place == BadInput::Place::last ? groups - 1 : groups / 2;
+int64_t group_at(InputDamage::Place place, int64_t groups) {
+  return place == InputDamage::Place::first ? 0 : place == InputDamage::Place::last ? groups - 1 : groups / 2;
 }
 
 // The boundaries with segment `group` empty: its elements belong to the segment after it, or to that before
@@ -68,7 +68,7 @@ bool is_limited(const Sample& sample, double before, double after) {
 }  // namespace
 
 bool can_empty_group(const Spec& spec, const Sample& sample, const TensorArgument& tensor,
-                     BadInput::Place place) {
+                     InputDamage::Place place) {
   const auto& [family, parameters] = tensor.domain;
   if (std::ranges::find(tensor.shape, 0) != tensor.shape.end()) return false;
   if (family == "literal") {
@@ -83,7 +83,7 @@ bool can_empty_group(const Spec& spec, const Sample& sample, const TensorArgumen
   return family.ends_with("indices") && !parameters.empty() && parameters.front() >= 2;
 }
 
-void empty_group(const TensorArgument& described, at::Tensor& tensor, BadInput::Place place) {
+void empty_group(const TensorArgument& described, at::Tensor& tensor, InputDamage::Place place) {
   if (are_offsets(described)) {
     const at::Tensor numbers = tensor.cpu().to(at::kLong).contiguous();
     const auto* const first = numbers.const_data_ptr<int64_t>();

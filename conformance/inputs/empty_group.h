@@ -2,7 +2,7 @@
 // equal. Callers have them, and samples seldom do.
 #pragma once
 
-#include "inputs/bad_inputs.h"
+#include "inputs/damage.h"
 #include "spec/spec.h"
 
 namespace opgate {
@@ -11,10 +11,10 @@ namespace opgate {
 /// indices and offsets that a spec describes; of a recording, whose numbers may mean anything, where they are
 /// offsets for certain and no segment becomes longer than an integer argument allows.
 bool can_empty_group(const Spec& spec, const Sample& sample, const TensorArgument& tensor,
-                     BadInput::Place place);
+                     InputDamage::Place place);
 
 /// Changes the values of `tensor`, a contiguous one with the values of `described`, so that nothing belongs
 /// to that group.
-void empty_group(const TensorArgument& described, at::Tensor& tensor, BadInput::Place place);
+void empty_group(const TensorArgument& described, at::Tensor& tensor, InputDamage::Place place);
 
 }  // namespace opgate

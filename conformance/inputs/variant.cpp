@@ -42,8 +42,8 @@ class VariantEnumerator {
       for (size_t i = 1; i < slots_.size(); ++i) share(slots_[i - 1], slots_[i]);
       without_a_size();
     }
-    for (BadInput& bad : bad_inputs(spec_, sample_)) {
-      add({std::move(bad.text), Variant::Kind::bad, false, bad.accepts_dtype,
+    for (const BadInput& bad : bad_inputs(spec_, sample_)) {
+      add({variant_of(bad.damage), Variant::Kind::bad, false, bad.accepts_dtype,
            /*mixes_devices=*/bad.kind == BadInput::Kind::device});
     }
     return std::move(variants_);
@@ -144,7 +144,7 @@ std::string_view varied_argument(std::string_view text) {
 }
 
 std::string describe_variant(std::string_view text) {
-  if (is_bad_input(text)) return describe_bad_input(text);
+  if (const std::optional<InputDamage> damage = damage_of(text)) return in_words(*damage);
   const auto equals = text.rfind('=');
   if (equals == std::string_view::npos) return "every argument is contiguous";
   const std::string_view subject = text.substr(0, equals);

@@ -1,5 +1,6 @@
 #include "inputs/variant_text.h"
 
+#include "inputs/damage.h"
 #include "layouts/layout.h"
 
 namespace opgate {
@@ -7,24 +8,9 @@ namespace opgate {
 bool is_undamaged(std::string_view variant) { return variant == kContiguous; }
 
 bool is_rearranged(std::string_view variant) {
-  if (variant.starts_with("bad:") || variant.find('=') == std::string_view::npos) return false;
+  if (is_bad_input(variant) || variant.find('=') == std::string_view::npos) return false;
   const std::string_view layout = arrangement_of(variant).layout;
   return layout != "0" && !layout.starts_with("empty-") && layout != "0-dim";
-}
-
-std::string_view damaged_argument(std::string_view variant) {
-  constexpr std::string_view kBad = "bad:";
-  if (!variant.starts_with(kBad)) return "";
-  variant.remove_prefix(kBad.size());
-  return variant.substr(0, variant.find_first_of(".=["));
-}
-
-bool has_bad_sizes(std::string_view variant) {
-  if (damaged_argument(variant).empty()) return false;
-  const size_t dot = variant.find('.');
-  if (dot == std::string_view::npos) return false;
-  const std::string_view damage = variant.substr(dot + 1);
-  return damage.starts_with("rank") || damage.starts_with("size");
 }
 
 std::string_view sizes_without_elements(std::string_view variant) {

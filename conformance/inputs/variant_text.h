@@ -11,13 +11,6 @@ bool is_undamaged(std::string_view variant);
 /// Whether the variant keeps the sizes and values, and lays arguments out otherwise.
 bool is_rearranged(std::string_view variant);
 
-/// The argument that a bad input damages: "k" for "bad:k=0", "x" for "bad:x.size0+1"; empty for other
-/// variants.
-std::string_view damaged_argument(std::string_view variant);
-
-/// Whether a bad input gives an argument another rank or other sizes: "bad:x.rank+1", "bad:xs[0].size1=0".
-bool has_bad_sizes(std::string_view variant);
-
 /// "8" for the variant "size8=0", in which every size of 8 is 0; empty for other variants.
 std::string_view sizes_without_elements(std::string_view variant);
 

@@ -112,7 +112,7 @@ Judgement judge_memory(CallUnderTest& under_test, const std::string& promised) {
 Judgement judge_accepted(CallUnderTest& under_test, const BadInput& bad, const Outcome& good) {
   const CallKey& key = under_test.key();
   const Outcome& call = under_test.observed().outcome;
-  const std::string what = describe_bad_input(bad.text);
+  const std::string what = in_words(bad.damage);
   if (key.spec->reference == nullptr) {
     return judge_memory(under_test,
                         fmt::format("where {}, an exception is raised, or the result depends on the "
@@ -126,7 +126,7 @@ Judgement judge_accepted(CallUnderTest& under_test, const BadInput& bad, const O
     // An index in another integer dtype is the same index, so the operator may take it even where the
     // reference does not.
     const bool same_integers =
-        bad.kind == Kind::dtype && (bad.given == "int32" || bad.given == "int64") &&
+        bad.kind == Kind::dtype && (bad.damage.value == "int32" || bad.damage.value == "int64") &&
         !judge_values(call.values(), good.values(), {.unspecified = good.tensors_of(key.spec->unspecified)})
              .finding;
     if (same_integers) return Judgement::pass();
@@ -136,7 +136,7 @@ Judgement judge_accepted(CallUnderTest& under_test, const BadInput& bad, const O
                      shapes_text(under_test.observed().arguments), reference.raised->message),
          fmt::format("the kernel does not check `{}`; TORCH_CHECK it before anything is computed, or write "
                      "spec.trusts(\"{}\") if the caller is responsible for its values",
-                     bad.argument, argument_name(*key.spec, bad.position)),
+                     bad.damage.argument, argument_name(*key.spec, bad.position)),
          {},
          {std::string(fault::kUnchecked), first_line(reference.raised->message)}});
   }

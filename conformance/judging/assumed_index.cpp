@@ -8,11 +8,11 @@
 namespace opgate {
 
 Judgement unchecked_index(const BadInput& bad, const std::string& harm) {
-  const std::string argument = bad.argument.substr(0, bad.argument.find('['));
-  const std::string here = fmt::format("where one element is {}, {}", bad.given, harm);
+  const std::string argument = bad.damage.argument.substr(0, bad.damage.argument.find('['));
+  const std::string here = fmt::format("where one element is {}, {}", bad.damage.value, harm);
   return Judgement::note(Finding{
       "an index outside of the tensors is refused, or callers answer for it",
-      fmt::format("`{}` is not checked: {}", bad.argument, here),
+      fmt::format("`{}` is not checked: {}", bad.damage.argument, here),
       fmt::format("check it before it is used, or say spec.trusts(\"{}\") where callers answer for it",
                   argument),
       {},

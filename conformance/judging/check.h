@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/check_group.h"
 #include "base/explanation.h"
 #include "base/registry.h"
 #include "judging/call_under_test.h"
@@ -40,7 +41,7 @@ struct Check {
   Judgement (*judge)(CallUnderTest& under_test) = nullptr;  ///< null for checks of the Python half
 
   /// "value" of "value.layout"
-  std::string_view group() const { return std::string_view(name).substr(0, name.find('.')); }
+  std::string_view group() const { return group_of_check(name); }
 };
 
 /// Whether the check of that id makes calls on its device. True for checks of the Python half.

@@ -87,7 +87,7 @@ bool names_a_dtype(const std::string& message, const BadInput& bad, const CallKe
   std::set<c10::ScalarType> dtypes{key.dtype};
   for (const TensorInput& input : arguments.tensors) dtypes.insert(input.tensor.scalar_type());
   for (const TensorSlot& slot : tensor_slots(*key.spec, *key.sample)) {
-    if (slot.name == bad.argument) dtypes.insert(dtype_of(*slot.described, key));
+    if (slot.name == bad.damage.argument) dtypes.insert(dtype_of(*slot.described, key));
   }
   return std::ranges::any_of(dtypes, [&](c10::ScalarType dtype) {
     const std::string name = lower(c10::toString(dtype));
@@ -128,19 +128,23 @@ bool names_the_fault(const std::string& message, const BadInput& bad) {
       return has_any(message, {"mixed dtype", "same dtype", "same datatype", "same type"});
     case Kind::shape:
       // "shape mismatch" does not say whose shape is wrong, whereas a wrong rank is seen at once.
-      return bad.text.find(".rank") != std::string::npos && has_any(message, {"number of dim", "same rank"});
+      return (bad.damage.kind == InputDamage::Kind::more_dims ||
+              bad.damage.kind == InputDamage::Kind::fewer_dims) &&
+             has_any(message, {"number of dim", "same rank"});
   }
-  if (bad.given == "nan") return has_any(message, {"nan", "finite", "not a number"});
-  if (bad.given == "inf") return has_any(message, {"inf", "finite", "overflow"});
-  if (bad.given == "1j") return has_any(message, {"complex", "imaginary", "converted to type"});
-  if (bad.given == "0") return has_any(message, {"zero", "positive", "greater than"});
-  if (bad.given == "-1") return has_any(message, {"negative", "positive", "greater than"});
-  if (bad.given == kHugeInteger) return true;  // any refusal is clear enough: see clear_message.h
-  return bad.text.ends_with(".empty") && has_any(message, {"empty", "at least one", "no elements"});
+  const std::string& given = bad.damage.value;
+  if (given == "nan") return has_any(message, {"nan", "finite", "not a number"});
+  if (given == "inf") return has_any(message, {"inf", "finite", "overflow"});
+  if (given == "1j") return has_any(message, {"complex", "imaginary", "converted to type"});
+  if (given == "0") return has_any(message, {"zero", "positive", "greater than"});
+  if (given == "-1") return has_any(message, {"negative", "positive", "greater than"});
+  if (given == kHugeInteger) return true;  // any refusal is clear enough: see clear_message.h
+  return bad.damage.kind == InputDamage::Kind::no_entries &&
+         has_any(message, {"empty", "at least one", "no elements"});
 }
 
 bool shows_the_value(const std::string& message, const BadInput& bad) {
-  return !bad.given.empty() && has_word(message, bad.given, &in_identifier);
+  return !bad.damage.value.empty() && has_word(message, bad.damage.value, &in_identifier);
 }
 
 bool shows_what_is_wrong(const std::string& message, const BadInput& bad, const CallKey& key,
@@ -187,7 +191,7 @@ bool names_what_is_wrong(const std::string& message, const BadInput& bad, const 
 std::optional<std::string> lacking_in_message(const std::string& message, const BadInput& bad,
                                               const CallKey& key, const Arguments& arguments) {
   const std::string text = lower(message);
-  if (is_the_dispatchers(text) || bad.given == kHugeInteger) return std::nullopt;
+  if (is_the_dispatchers(text) || bad.damage.value == kHugeInteger) return std::nullopt;
   const bool of_several = bad.kind == Kind::shape || bad.kind == Kind::dtype || bad.kind == Kind::device;
   const std::string argument = argument_name(*key.spec, bad.position);
   const bool named = names(text, argument) || ((of_several || shows_the_value(text, bad)) &&

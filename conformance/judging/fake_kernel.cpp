@@ -31,7 +31,7 @@ std::optional<Obstacle> fake_lives_in_python(const CallKey& key) {
 }
 
 bool is_visible_to_fake_kernels(const BadInput& bad) {
-  if (bad.given == kHugeInteger) return false;
+  if (bad.damage.value == kHugeInteger) return false;
   switch (bad.kind) {
     case BadInput::Kind::shape:
     case BadInput::Kind::dtype:

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <ranges>
 
+#include "base/check_group.h"
 #include "base/choices.h"
 
 namespace opgate {
@@ -21,7 +22,7 @@ bool selects(const std::vector<std::string>& patterns, const std::string& text) 
 }
 
 bool selects_check(const std::vector<std::string>& patterns, const std::string& check) {
-  return selects(patterns, check) || selects(patterns, check.substr(0, check.find('.')));
+  return selects(patterns, check) || selects(patterns, std::string(group_of_check(check)));
 }
 
 void demand_matches(std::string_view what, const std::vector<std::string>& patterns, const Names& names) {

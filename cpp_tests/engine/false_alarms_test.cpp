@@ -7,6 +7,7 @@
 #include "judging/judge_call.h"
 #include "plan/plan.h"
 #include "run/worker.h"
+#include "spec/specs.h"
 #include "support.h"
 
 namespace opgate::false_alarms_test {

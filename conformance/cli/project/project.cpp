@@ -103,9 +103,8 @@ bool asks_python(const WorkerConfig& workers, const Filter& filter) {
       filter.checks.empty())
     return true;
   const std::vector<std::string> ids = python_check_ids(workers.programs);
-  return ids.empty() || std::ranges::any_of(ids, [&](const std::string& id) {
-           return selects(filter.checks, id) || selects(filter.checks, id.substr(0, id.find('.')));
-         });
+  return ids.empty() ||
+         std::ranges::any_of(ids, [&](const std::string& id) { return selects_check(filter.checks, id); });
 }
 
 // The operators of torch itself, where this is first called before any library is loaded.

@@ -10,6 +10,7 @@
 #include <set>
 #include <span>
 
+#include "base/check_group.h"
 #include "cli/commands/subcommand.h"
 #include "cli/results/defects_text.h"
 #include "cli/results/in_colour.h"
@@ -109,7 +110,7 @@ void Tally::note_error(Cell& cell, const CaseParts& parts, std::string_view case
   WorstError& worst = cell.worst[std::string(parts.dtype)];
   if (judgement.worst_ulps > worst.ulps) worst = {std::string(case_id), judgement.worst_ulps};
   const auto bound = accuracy_.find(std::string(parts.op));
-  if (parts.check.starts_with("grad.")) return;  // they have another bound
+  if (group_of_check(parts.check) == "grad") return;  // they have another bound
   if (judgement.verdict != Verdict::pass || bound == accuracy_.end()) return;
   if (const double fraction = judgement.worst_ulps / bound->second; fraction > worst_fraction_) {
     worst_fraction_ = fraction;
@@ -143,7 +144,7 @@ std::string Tally::table(Columns columns) const {
   for (const auto& [key, row] : rows_) {
     std::map<std::string, VerdictCounts> merged;
     for (const auto& [check, cell] : row.cells)
-      merged[columns == Columns::checks ? check : check.substr(0, check.find('.'))].add(cell.cases);
+      merged[columns == Columns::checks ? check : std::string(group_of_check(check))].add(cell.cases);
     const bool is_shown =
         columns == Columns::checks || rows_.size() <= kRowsShown ||
         std::ranges::any_of(merged, [](const auto& entry) { return is_broken(entry.second.worst()); });

@@ -15,6 +15,7 @@
 #include "cli/scripts/python_text.h"
 #include "cli/scripts/script_questions.h"
 #include "inputs/arguments.h"
+#include "inputs/damage.h"
 #include "inputs/tensor_slots.h"
 #include "judging/fault.h"
 #include "process/library.h"
@@ -82,7 +83,7 @@ class Script {
     ValueCache values;
     arguments_ = materialize(on_cpu(call.key), values);  // also on a machine without the device
     device_ = call.key.device;
-    variant_ = call.key.variant;
+    damage_ = damage_of(call.key.variant);
     demand_few_elements();
     demand_defined();
   }
@@ -200,7 +201,9 @@ class Script {
   // The text that moves a tensor to the case's device; empty for the tensor that a bad input leaves on the
   // CPU.
   std::string moved(const TensorInput& input) const {
-    if (device_ == c10::kCPU || variant_ == fmt::format("bad:{}.device=cpu", input.name)) return "";
+    const bool stays =
+        damage_ && damage_->kind == InputDamage::Kind::device && damage_->argument == input.name;
+    if (device_ == c10::kCPU || stays) return "";
     return fmt::format(".to({})", python_text(c10::Device(device_).str()));
   }
 
@@ -385,7 +388,7 @@ class Script {
   const Config& config_;
   Arguments arguments_;
   c10::DeviceType device_;
-  std::string variant_;
+  std::optional<InputDamage> damage_;  // of a bad input
 };
 
 }  // namespace

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "base/check_group.h"
+
 namespace opgate {
 namespace {
 
@@ -23,10 +25,9 @@ TableCell cell_of(const TableRow& row, const std::string& column) {
 
 Column make_column(const std::string& id, const std::string& group_before,
                    const std::vector<TableRow>& rows) {
-  const auto dot = id.find('.');
-  const std::string group = id.substr(0, dot);
-  Column column{id, group == group_before ? "" : group, dot == std::string::npos ? "" : id.substr(dot + 1),
-                0};
+  const std::string_view group = group_of_check(id);
+  Column column{id, group == group_before ? "" : std::string(group),
+                group == id ? "" : id.substr(group.size() + 1), 0};
   column.width = std::max(column.group.size(), column.name.size());
   for (const TableRow& row : rows) column.width = std::max(column.width, cell_of(row, id).text.size());
   return column;
@@ -79,7 +80,7 @@ std::string format_table(const std::vector<std::string>& columns, const std::vec
       column = make_column(id, "", rows);
     }
     used += kGap.size() + column.width;
-    group = id.substr(0, id.find('.'));
+    group = group_of_check(id);
     block.push_back(std::move(column));
   }
   if (!block.empty()) text += format_block(block, rows, label_width);

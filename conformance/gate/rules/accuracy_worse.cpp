@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/check_group.h"
 #include "gate/rule.h"
 
 namespace opgate::accuracy_worse {
@@ -21,7 +22,7 @@ double rounding_of(const std::string& dtype) {
 
 // The bound that the spec promises for the errors of a check.
 std::optional<double> limit_of(const SubjectFacts& facts, const std::string& check) {
-  const auto& accuracy = check.starts_with("grad.") ? facts.gradient_accuracy : facts.accuracy;
+  const auto& accuracy = group_of_check(check) == "grad" ? facts.gradient_accuracy : facts.accuracy;
   return accuracy ? accuracy->ulps : std::nullopt;
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/check_group.h"
 #include "base/text.h"
 #include "gate/rule.h"
 #include "plan/case_parts.h"
@@ -18,7 +19,7 @@ constexpr auto kRule = "package.stale";
 bool was_broken(const RunState* base, const std::string& op) {
   return base != nullptr && std::ranges::any_of(base->broken, [&](const Broken& broken) {
            const CaseParts parts = parts_of_case(broken.case_id);
-           return parts.check.starts_with("aoti.") && (op.empty() || parts.op == op);
+           return group_of_check(parts.check) == "aoti" && (op.empty() || parts.op == op);
          });
 }
 
