@@ -12,15 +12,14 @@ endfunction()
 # opgate_own_code(TARGET HEADERS): settings for this project's own libraries and programs, which a user's do not have.
 #   fmt     its compiled part is linked in (conformance/base/compiled_fmt.cpp); torch has it header-only, which costs two
 #           seconds for each file
-#   HEADERS engine: the headers of libraries that most of conformance/ includes; tests: the headers of tests and fixtures, which are
-#           compiled at -O1, because compiling them takes longer than running them. Both sets are precompiled once for the
-#           whole build. GCC uses a precompiled header only where options and macros are the same as when it was made.
+#   HEADERS engine: the headers of libraries that most of conformance/ includes; tests: the headers of tests and fixtures. Both
+#           sets are precompiled once for the whole build. GCC uses a precompiled header only where options and macros are the
+#           same as when it was made.
+# All of it is compiled at -O1: at -O2 compiling takes a third longer, and the checks of ops/ take the same CPU time. The
+# simulator's interpreter (simulator/CMakeLists.txt) and the operators keep the build's level.
 function(opgate_own_code target headers)
   set(_from opgate_${headers}_headers)
-  set(_optimisation "")
-  if(headers STREQUAL "tests")
-    set(_optimisation $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:Release>>:-O1>)
-  endif()
+  set(_optimisation $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:Release>>:-O1>)
   if(NOT TARGET ${_from})
     file(GENERATE OUTPUT "${PROJECT_BINARY_DIR}/${_from}.cpp" CONTENT "// Only its precompiled headers matter.\n")
     add_library(${_from} OBJECT "${PROJECT_BINARY_DIR}/${_from}.cpp")
@@ -38,7 +37,7 @@ function(opgate_own_code target headers)
                                                  <ATen/TensorOperators.h> <torch/csrc/autograd/custom_function.h>)
     else()
       target_link_libraries(${_from} PRIVATE nlohmann_json::nlohmann_json)
-      target_precompile_headers(${_from} PRIVATE ${_common} <nlohmann/json.hpp>)
+      target_precompile_headers(${_from} PRIVATE ${_common} <ATen/Functions.h> <ATen/TensorOperators.h> <nlohmann/json.hpp>)
     endif()
     target_compile_options(${_from} PRIVATE ${_optimisation})
     opgate_warnings(${_from})

@@ -16,7 +16,7 @@ namespace {
 constexpr int64_t kGrain = 1 << 17;  // the fewest bytes for which a second thread pays
 constexpr Effort kEffort{.rounds = 11, .warm_seconds = 0.02};
 
-void copy(const at::Tensor& from, const at::Tensor& to) {
+void copy_bytes(const at::Tensor& from, const at::Tensor& to) {
   if (!from.is_cpu()) {
     to.copy_(from);
     return;
@@ -36,7 +36,7 @@ double measured(int64_t bytes, c10::DeviceType device) {
   return seconds_per_call(
       [&](int64_t calls) {
         return seconds_of(device, [&] {
-          for (int64_t call = 0; call < calls; ++call) copy(from, to);
+          for (int64_t call = 0; call < calls; ++call) copy_bytes(from, to);
         });
       },
       kEffort);

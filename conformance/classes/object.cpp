@@ -1,8 +1,8 @@
 #include "classes/object.h"
 
 #include <ATen/core/function.h>
-#include <torch/csrc/jit/serialization/pickle.h>
 
+#include "base/pickle.h"
 #include "device/device.h"
 
 namespace opgate {
@@ -49,9 +49,6 @@ c10::IValue from_state(const c10::ClassTypePtr& type, const c10::IValue& state) 
   return object;
 }
 
-c10::IValue through_bytes(const c10::IValue& object) {
-  const std::vector<char> bytes = torch::jit::pickle_save(object);
-  return torch::jit::pickle_load_obj({bytes.data(), bytes.size()});
-}
+c10::IValue through_bytes(const c10::IValue& object) { return unpickled(pickled(object)); }
 
 }  // namespace opgate

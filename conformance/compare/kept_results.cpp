@@ -3,13 +3,13 @@
 #include <c10/util/hash.h>
 #include <fmt/format.h>
 #include <opgate/error.h>
-#include <torch/csrc/jit/serialization/pickle.h>
 
 #include <charconv>
 #include <iterator>
 
 #include "base/atomic_file.h"
 #include "base/files.h"
+#include "base/pickle.h"
 #include "compare/elements.h"
 
 namespace opgate {
@@ -25,17 +25,17 @@ fs::path file_of(const fs::path& folder, const std::string& call_id) {
   return folder / (c10::sha1(call_id).str().substr(0, kNameDigits) + ".pt");
 }
 
-std::vector<char> pickled(std::vector<c10::IValue> tensors) {
-  return torch::jit::pickle_save(c10::ivalue::Tuple::create(std::move(tensors)));
+std::vector<char> in_one(std::vector<c10::IValue> tensors) {
+  return pickled(c10::ivalue::Tuple::create(std::move(tensors)));
 }
 
 // A copy, because the pickle would hold the whole storage of a view.
 c10::IValue own_copy(const at::Tensor& tensor) { return on_host(tensor.detach()).clone(); }
 
-// `origin` is named if the bytes are not what pickled() returns.
-std::vector<at::Tensor> unpickled(const std::vector<char>& bytes, const std::string& origin) {
+// `origin` is named if the bytes are not what in_one() returns.
+std::vector<at::Tensor> tensors_in(const std::vector<char>& bytes, const std::string& origin) {
   try {
-    const c10::IValue read = torch::jit::pickle_load(bytes);
+    const c10::IValue read = unpickled(bytes);
     std::vector<at::Tensor> tensors;
     for (const c10::IValue& element : read.toTupleRef().elements())
       tensors.push_back(element.isTensor() ? element.toTensor() : at::Tensor());
@@ -61,7 +61,7 @@ void keep_results(const fs::path& folder, const std::string& call_id,
     if (bytes > kMostBytes) return;
     kept.push_back(own_copy(tensor));
   }
-  const std::vector<char> bytes_of_file = pickled(std::move(kept));
+  const std::vector<char> bytes_of_file = in_one(std::move(kept));
   AtomicFile(file_of(folder, call_id), std::string_view(bytes_of_file.data(), bytes_of_file.size())).commit();
 }
 
@@ -69,14 +69,14 @@ std::optional<std::vector<at::Tensor>> kept_results(const fs::path& folder, cons
   const fs::path file = file_of(folder, call_id);
   if (!fs::exists(file)) return std::nullopt;
   const std::string content = content_of(file);
-  return unpickled({content.begin(), content.end()}, file.string());
+  return tensors_in({content.begin(), content.end()}, file.string());
 }
 
 std::string results_as_text(const std::vector<at::Tensor>& tensors) {
   std::vector<c10::IValue> kept;
   for (const at::Tensor& tensor : tensors) kept.push_back(own_copy(tensor));
   std::string text;
-  for (const char byte : pickled(std::move(kept)))
+  for (const char byte : in_one(std::move(kept)))
     fmt::format_to(std::back_inserter(text), "{:02x}", static_cast<unsigned char>(byte));
   return text;
 }
@@ -88,7 +88,7 @@ std::vector<at::Tensor> results_from_text(std::string_view text) {
     std::from_chars(text.data() + at, text.data() + at + 2, byte, 16);
     bytes.push_back(static_cast<char>(byte));
   }
-  return unpickled(bytes, "the manifest of a package");
+  return tensors_in(bytes, "the manifest of a package");
 }
 
 }  // namespace opgate

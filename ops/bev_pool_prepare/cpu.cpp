@@ -18,7 +18,7 @@
 namespace opgate_ops {
 namespace {
 
-constexpr int64_t kGrain = 4096;  // points, each with three divisions
+constexpr int64_t kPointsPerTask = 4096;  // points, each with three divisions
 
 struct Point {
   int32_t voxel;
@@ -36,7 +36,7 @@ OPGATE_OPS_MULTIVERSION void find_voxels(const Grid& grid, const scalar_t* coor,
 template <typename scalar_t>
 std::vector<Point> points_in(const Grid& grid, const scalar_t* coor) {
   std::vector<int32_t> voxels(grid.points);
-  at::parallel_for(0, grid.points, kGrain, [&](int64_t first, int64_t last) {
+  at::parallel_for(0, grid.points, kPointsPerTask, [&](int64_t first, int64_t last) {
     while (first < last) {
       const int64_t batch = first / grid.points_per_batch;
       const int64_t end = std::min((batch + 1) * grid.points_per_batch, last);

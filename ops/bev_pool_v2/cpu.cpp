@@ -22,7 +22,7 @@ namespace opgate_ops {
 namespace {
 
 // Fewer multiplications than this are not worth a second thread.
-constexpr int64_t kGrain = 32768;
+constexpr int64_t kValuesPerTask = 32768;
 
 // Makes all inputs contiguous and converts depth and feat to the dtype of the sums. Many points read the
 // same row of feat, so that converting it once is cheaper than converting it each time.
@@ -33,7 +33,7 @@ PoolInputs widened(PoolInputs inputs, at::ScalarType sum_dtype) {
 }
 
 int64_t points_per_task(int64_t channels) {
-  return std::max<int64_t>(kGrain / std::max<int64_t>(channels, 1), 1);
+  return std::max<int64_t>(kValuesPerTask / std::max<int64_t>(channels, 1), 1);
 }
 
 // Adds depth * feature of `count` points to sums[0, channels). It takes four points at a time, so that sums

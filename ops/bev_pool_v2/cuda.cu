@@ -26,7 +26,6 @@ namespace opgate_ops {
 namespace {
 
 constexpr int kInFlight = 8;  // points whose loads are started before the first of them is added
-constexpr int kWarp = 32;
 
 // Neighbouring channels that are loaded and stored at once.
 template <typename scalar_t, int width>

@@ -9,6 +9,7 @@
 namespace opgate_ops {
 
 inline constexpr int kThreads = 256;  // threads in a block
+inline constexpr int kWarp = 32;
 // About four waves of blocks on the largest GPUs. The grid-stride loops let them handle any number of
 // elements.
 inline constexpr int64_t kMaxBlocks = 4096;

@@ -20,7 +20,6 @@
 namespace opgate_ops {
 namespace {
 
-constexpr int kWarp = 32;
 constexpr int kWarps = kThreads / kWarp;  // of a block
 // Rows of up to this many elements are handled by a warp.
 constexpr int64_t kShortRow = 1024;

@@ -21,7 +21,7 @@ constexpr int64_t kDepth = 256;     // of a block: one panel of A and one of B l
 constexpr int64_t kRows = 480;      // of a block of A, which lies in a core's L2 cache
 constexpr int64_t kColumns = 4096;  // of a block of B, which the cores share
 // Fewer multiplications than this are not worth a second thread.
-constexpr int64_t kGrain = 64 * 64 * 64;
+constexpr int64_t kProductsForThreads = 64 * 64 * 64;
 constexpr std::align_val_t kAlignment{64};
 
 int64_t round_up(int64_t value, int64_t step) { return (value + step - 1) / step * step; }
@@ -80,7 +80,7 @@ void multiply(const at::Tensor& a, const at::Tensor& b, acc_t* c) {
   Buffer<acc_t> packed_b(block_depth * round_up(std::min(columns, kColumns), kernel.columns));
 
   // Rows are divided evenly among the threads; the division does not change the bits of the result.
-  const int64_t threads = rows * depth * columns < kGrain ? 1 : at::get_num_threads();
+  const int64_t threads = rows * depth * columns < kProductsForThreads ? 1 : at::get_num_threads();
   const int64_t parts = round_up(std::max(threads, (rows + kRows - 1) / kRows), threads);
   const int64_t part_rows = round_up((rows + parts - 1) / parts, kernel.rows);
   for (int64_t n0 = 0; n0 < columns; n0 += kColumns) {

@@ -23,15 +23,16 @@ struct Strided {
 
 /// The numbers in a vector of 16 bytes, which every x86-64 has.
 template <typename T>
-inline constexpr int64_t kLanes = 16 / sizeof(T);
+inline constexpr int64_t kVectorLanes = 16 / sizeof(T);
 
-/// Transposes a square of kLanes by kLanes numbers: to[k * to_stride + j] = from[j * from_stride + k].
+/// Transposes a square of kVectorLanes by kVectorLanes numbers:
+/// to[k * to_stride + j] = from[j * from_stride + k].
 template <typename T>
 inline void transpose_square(const T* from, int64_t from_stride, T* to, int64_t to_stride) {
   typedef T Vector __attribute__((vector_size(16), may_alias, aligned(sizeof(T))));
   const auto in = [&](int64_t j) { return *reinterpret_cast<const Vector*>(from + j * from_stride); };
   const auto out = [&](int64_t k) -> Vector& { return *reinterpret_cast<Vector*>(to + k * to_stride); };
-  if constexpr (kLanes<T> == 4) {
+  if constexpr (kVectorLanes<T> == 4) {
     const Vector a = in(0), b = in(1), c = in(2), d = in(3);
     const Vector ab = __builtin_shufflevector(a, b, 0, 4, 1, 5),
                  cd = __builtin_shufflevector(c, d, 0, 4, 1, 5);
@@ -55,7 +56,7 @@ inline void pack_transposed(const scalar_t* from, int64_t from_stride, int64_t c
                             int64_t width, acc_t* to) {
   int64_t j = 0;
   if constexpr (std::is_same_v<scalar_t, acc_t>) {
-    constexpr int64_t lanes = kLanes<acc_t>;
+    constexpr int64_t lanes = kVectorLanes<acc_t>;
     for (; j + lanes <= columns; j += lanes) {
       const acc_t* corner = from + j * from_stride;
       int64_t k = 0;

@@ -7,12 +7,9 @@
 
 #include "base/registry.h"
 #include "cli/terminal/command_line.h"
-#include "process/interrupt.h"
+#include "cli/terminal/exit_status.h"
 
 namespace opgate {
-
-/// Exit statuses.
-enum Exit { kAllKept = 0, kPromiseBroken = 1, kUsageOrSetup = 2, kInterrupted = kInterruptedStatus };
 
 struct Subcommand {
   std::string_view name;

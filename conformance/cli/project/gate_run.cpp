@@ -13,6 +13,7 @@
 #include "cli/project/complete_run.h"
 #include "cli/results/remarks_text.h"
 #include "cli/results/results.h"
+#include "cli/terminal/exit_status.h"
 #include "cli/terminal/terminal.h"
 #include "gate/base/base_samples.h"
 #include "gate/base/package_compatibility.h"

@@ -11,9 +11,9 @@
 #include <span>
 
 #include "base/check_group.h"
-#include "cli/commands/subcommand.h"
 #include "cli/results/defects_text.h"
 #include "cli/results/in_colour.h"
+#include "cli/terminal/exit_status.h"
 #include "cli/terminal/table.h"
 #include "cli/terminal/terminal.h"
 #include "device/simulator.h"

@@ -26,6 +26,7 @@ from opgate.lost_device import end_if_lost
 from opgate.sources import digest_of
 
 MANIFEST_FORMAT = 1
+WRAPPER_LEVEL = "AOT_INDUCTOR_COMPILE_WRAPPER_OPT_LEVEL"  # torch's variable, which users may have set
 # Words of errors that another run may not have, although nothing that the digest covers has changed.
 PASSING = ("no space left", "cannot allocate memory", "out of memory", "killed", "timed out")
 DEATHS = 2  # once this many calls of a subject have ended the worker, its other calls are not tried
@@ -126,7 +127,12 @@ def can_be_exported(calls: list[Call]) -> bool:
 
 def compile_package(program: torch.export.ExportedProgram, calls: list[Call], file: Path) -> None:
     """Compiles the program of the calls into `file`. Raises what AOTInductor raises."""
-    options = {"aot_inductor.metadata": {"opgate": json.dumps(manifest(calls))}}
+    options = {
+        "aot_inductor.metadata": {"opgate": json.dumps(manifest(calls))},
+        # The wrapper makes each call once, and compiling it takes a third of the time. Kernels keep their
+        # level.
+        "aot_inductor.compile_wrapper_opt_level": os.environ.get(WRAPPER_LEVEL, "O0"),
+    }
     part = file.with_suffix(".part.pt2")
     torch._inductor.aoti_compile_and_package(program, package_path=str(part), inductor_configs=options)
     part.rename(file)
