@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <fstream>
 
+#include "provenance/include_names.h"
+
 namespace opgate {
 namespace {
 
@@ -149,9 +151,35 @@ bool CompilerInputs::concerns(const Unit& unit, const Folders& folders) const {
   return !is_of_others && std::ranges::any_of(unit.files, lies_here);
 }
 
-bool CompilerInputs::is_beside(const File& read, const Unit& unit, const Folders& folders) const {
-  const auto is_in = [&](const Folders& some) { return lies_in(read.without_links, some); };
-  return unit.united.contains(&read) && is_in(folders_) && !is_in(folders) && !is_in(shared_);
+// Whether `one` may include `other`.
+bool CompilerInputs::names(const File& one, const File& other) {
+  const auto [known, is_new] = includes_.try_emplace(&one);
+  if (is_new) known->second = include_names(one.path);
+  return !known->second || known->second->contains(other.path.filename());
+}
+
+// The files of a unity unit that belong to other operators alone: their sources, and the headers that nothing
+// but those includes.
+std::set<const CompilerInputs::File*> CompilerInputs::files_beside(const Unit& unit, const Folders& folders) {
+  std::set<const File*> beside;
+  std::vector<const File*> counting;
+  for (const File* read : unit.files) {
+    const auto is_in = [&](const Folders& some) { return lies_in(read->without_links, some); };
+    const bool is_of_others = is_in(folders_) && !is_in(folders) && !is_in(shared_);
+    if (!unit.united.empty() && is_of_others) {
+      beside.insert(read);
+    } else if (read->united.empty()) {
+      counting.push_back(read);
+    }
+  }
+  for (size_t i = 0; i < counting.size() && !beside.empty(); ++i) {
+    std::erase_if(beside, [&](const File* read) {
+      if (unit.united.contains(read) || !names(*counting[i], *read)) return false;
+      counting.push_back(read);
+      return true;
+    });
+  }
+  return beside;
 }
 
 bool CompilerInputs::is_spec_alone(const Unit& unit, const Folders& folders) const {
@@ -182,8 +210,9 @@ FilesRead CompilerInputs::of(const Spec& subject) {
   for (const Unit& unit : units_) {
     if (!concerns(unit, folders)) continue;
     has_kernels = has_kernels || !is_spec_alone(unit, folders);
+    const std::set<const File*> beside = files_beside(unit, folders);
     for (const File* one : unit.files) {
-      if (is_beside(*one, unit, folders)) continue;
+      if (beside.contains(one)) continue;
       const std::string name = one->path.lexically_relative(folder_);
       if (one->place == Place::project) read.digests.try_emplace(name, digest_of(*one));
       if (one->place == Place::generated) generated.insert(shown_path(one->path, config_));

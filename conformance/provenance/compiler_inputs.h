@@ -37,7 +37,8 @@ class CompilerInputs {
   /// The files of all units that are made from a source in the folder of the operator's spec, or in a place
   /// that the configuration's `sources` names. A unit (an object or a precompiled header) of any other folder
   /// counts where it reads a file of the operator's folder, unless it is made from sources of other operators
-  /// alone. Of a unit of CMake's unity build, the sources in other operators' folders do not count.
+  /// alone. Of a unit of CMake's unity build, the sources in other operators' folders do not count, and
+  /// headers there only if a file that counts names them in an #include.
   /// Precompiled headers count for all operators. A model may call any operator, so it has the files of all.
   FilesRead of(const Spec& subject);
 
@@ -65,7 +66,8 @@ class CompilerInputs {
   bool is_build(const std::filesystem::path& folder) const;
   void add_unit(const DependencyRule& rule);
   bool concerns(const Unit& unit, const Folders& folders) const;
-  bool is_beside(const File& read, const Unit& unit, const Folders& folders) const;
+  bool names(const File& one, const File& other);
+  std::set<const File*> files_beside(const Unit& unit, const Folders& folders);
   bool is_spec_alone(const Unit& unit, const Folders& folders) const;
   std::string digest_of(const File& file);
 
@@ -78,7 +80,8 @@ class CompilerInputs {
   Folders folders_;  // of all subjects
   Folders shared_;   // the configuration's `sources`
   Folders spec_files_;
-  std::unordered_map<std::string, File> files_;                          // by path as the build wrote it
+  std::unordered_map<std::string, File> files_;  // by path as the build wrote it
+  std::map<const File*, std::optional<std::set<std::string>>> includes_;
   std::map<std::filesystem::path, Place> places_;                        // by folder
   std::map<std::filesystem::path, std::filesystem::path> real_folders_;  // without links, by folder
   std::vector<Unit> units_;
