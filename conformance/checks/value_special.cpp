@@ -15,9 +15,8 @@ namespace {
 
 constexpr int64_t kMostElements = 256;  // of a tensor in which each element becomes NaN once
 
-// The damaged inputs: the usual ones, and for the first sample a NaN at each element of small
-// tensors, because the lanes of an unrolled loop, its tail and each level of a reduction are code of their
-// own.
+// The damaged inputs: the usual ones, and for the first sample a NaN at each element of small tensors,
+// because the lanes of an unrolled loop, its tail and each level of a reduction are code of their own.
 std::vector<InputDamage> special_inputs(const CallKey& key) {
   std::vector<InputDamage> inputs;
   for (const BadInput& bad : bad_inputs(*key.spec, *key.sample)) {

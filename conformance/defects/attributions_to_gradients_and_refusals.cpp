@@ -2,7 +2,6 @@
 
 #include "base/check_group.h"
 #include "defects/attribution.h"
-#include "inputs/damage.h"
 #include "inputs/variant_text.h"
 #include "judging/fault.h"
 
@@ -52,23 +51,18 @@ const BrokenCase* gradient_in_a_program(const BrokenCase& broken, const Symptoms
   return all.find([](const BrokenCase& each) { return group_of_check(each.check) == "grad"; });
 }
 
-bool has_bad_sizes(const BrokenCase& broken) {
-  const std::optional<InputDamage> damage = damage_of(broken.variant);
-  return damage && damage->is_of_sizes();
-}
-
 // Whether `x` is too long or `w` too short is for the caller to say: sizes that nobody compares are one
 // mistake.
 const BrokenCase* crash_for_other_sizes(const BrokenCase& broken, const Symptoms& all) {
   const bool only_for_bad_input =
       broken.is_of_memory() && all.at_undamaged_samples({broken.fault.kind}) == nullptr;
-  if (!has_bad_sizes(broken) || (broken.fault.kind != fault::kUnchecked && !only_for_bad_input))
+  if (!broken.has_bad_sizes() || (broken.fault.kind != fault::kUnchecked && !only_for_bad_input))
     return nullptr;
   if (const BrokenCase* crash =
-          all.find([](const BrokenCase& each) { return each.is_crash() && has_bad_sizes(each); }))
+          all.find([](const BrokenCase& each) { return each.is_crash() && each.has_bad_sizes(); }))
     return crash;
   if (broken.is_of_memory()) return nullptr;
-  return all.find([](const BrokenCase& each) { return each.is_of_memory() && has_bad_sizes(each); });
+  return all.find([](const BrokenCase& each) { return each.is_of_memory() && each.has_bad_sizes(); });
 }
 
 // An argument that is not checked makes the kernel crash for some values, read elsewhere for others, and
@@ -79,17 +73,17 @@ const BrokenCase* crash_for_the_argument(const BrokenCase& broken, const Symptom
   if (broken.fault.kind != fault::kUnchecked && !only_for_bad_input) return nullptr;
   const auto crash_for = [&](std::string_view argument) {
     return argument.empty() ? nullptr : all.find([&](const BrokenCase& each) {
-      return each.is_crash() && damaged_argument(each.variant) == argument;
+      return each.is_crash() && each.damaged_argument == argument;
     });
   };
-  if (const BrokenCase* crash = crash_for(damaged_argument(broken.variant))) return crash;
+  if (const BrokenCase* crash = crash_for(broken.damaged_argument)) return crash;
   // An index beyond a table that has become smaller is refused by the reference in the words for a larger
   // index.
   const BrokenCase* refused_alike = all.find([&](const BrokenCase& each) {
     return each.fault.kind == fault::kUnchecked && !each.fault.about.empty() &&
-           each.fault.about == broken.fault.about && crash_for(damaged_argument(each.variant)) != nullptr;
+           each.fault.about == broken.fault.about && crash_for(each.damaged_argument) != nullptr;
   });
-  return refused_alike == nullptr ? nullptr : crash_for(damaged_argument(refused_alike->variant));
+  return refused_alike == nullptr ? nullptr : crash_for(refused_alike->damaged_argument);
 }
 
 constexpr std::array kToGradientsAndRefusals{

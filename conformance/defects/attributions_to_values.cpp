@@ -2,7 +2,6 @@
 
 #include "base/check_group.h"
 #include "defects/attribution.h"
-#include "inputs/damage.h"
 #include "inputs/variant_text.h"
 #include "judging/fault.h"
 
@@ -58,10 +57,8 @@ const BrokenCase* wrong_for_bad_input(const BrokenCase& broken, const Symptoms& 
 
 // What is wrong for empty tensors is wrong, too, where one of several is empty and the reference takes it.
 const BrokenCase* wrong_where_one_is_empty(const BrokenCase& broken, const Symptoms& all) {
-  const std::optional<InputDamage> damage = damage_of(broken.variant);
-  if (broken.check != "error.raises" || !damage || damage->kind != InputDamage::Kind::no_rows ||
-      broken.is_crash())
-    return nullptr;
+  const bool is_empty = broken.damage && broken.damage->kind == InputDamage::Kind::no_rows;
+  if (broken.check != "error.raises" || !is_empty || broken.is_crash()) return nullptr;
   return all.find([&](const BrokenCase& each) {
     return each.check == "value.empty" && each.fault.differs == broken.fault.differs && !each.is_crash();
   });

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "base/text.h"
-#include "inputs/damage.h"
 #include "inputs/variant_text.h"
 #include "judging/fault.h"
 #include "plan/case_parts.h"
@@ -31,16 +30,16 @@ std::string function_of(std::string_view frame) {
 }
 
 // Without a stack, only what was called and how it ended are known.
-std::string kind_of_variant(std::string_view variant) {
-  if (is_undamaged(variant)) return "";
-  if (!damaged_argument(variant).empty()) return fmt::format(" where `{}` is bad", damaged_argument(variant));
-  return is_rearranged(variant) ? " in other layouts" : " with other sizes";
+std::string kind_of_variant(const BrokenCase& broken) {
+  if (is_undamaged(broken.variant)) return "";
+  if (broken.damage) return fmt::format(" where `{}` is bad", broken.damaged_argument);
+  return is_rearranged(broken.variant) ? " in other layouts" : " with other sizes";
 }
 
 std::string place_of_crash(const BrokenCase& broken) {
   const std::vector<std::string> functions = broken.innermost_functions();
   const std::string_view how = broken.how_it_ended();
-  if (functions.empty()) return fmt::format("{}{}", how, kind_of_variant(broken.variant));
+  if (functions.empty()) return fmt::format("{}{}", how, kind_of_variant(broken));
   return fmt::format("{} in {}", how, fmt::join(functions, ", called by "));
 }
 
@@ -65,7 +64,7 @@ BrokenCase::BrokenCase(std::string case_id, Judgement said)
   op = parts.op;
   dtype = parts.dtype;
   sample = parts.sample;
-  variant = parts.variant;
+  set_variant(parts.variant);
   device = parts.device;
   check = parts.check;
   if (is_crash()) {
@@ -76,9 +75,15 @@ BrokenCase::BrokenCase(std::string case_id, Judgement said)
     fault.about = first_line(judgement.reason);
   } else {
     fault = judgement.finding->fault;
-    if (!fault.variant.empty()) variant = fault.variant;
+    if (!fault.variant.empty()) set_variant(fault.variant);
     if (fault.kind.empty()) fault.kind = fault.check.empty() ? check : fault.check;
   }
+}
+
+void BrokenCase::set_variant(std::string_view text) {
+  variant = text;
+  damage = damage_of(variant);
+  damaged_argument = opgate::damaged_argument(variant);
 }
 
 std::string_view BrokenCase::how_it_ended() const {

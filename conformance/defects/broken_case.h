@@ -1,11 +1,13 @@
 // A case that is neither pass nor owed, taken apart for the comparison with others.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "inputs/damage.h"
 #include "judging/verdict.h"
 
 namespace opgate {
@@ -17,6 +19,8 @@ inline constexpr std::string_view kSpecFault = "spec";
 struct BrokenCase {
   std::string id;
   std::string op, dtype, sample, variant, device, check;  ///< the parts of the id
+  std::optional<InputDamage> damage;                      ///< what the variant says of a bad input
+  std::string damaged_argument;  ///< without the index of an entry; empty if there is no damage
   Judgement judgement;
   /// What the finding says; of a check that says nothing, its own id. Of a crash or timeout: where in the
   /// operator it happened, "SIGFPE in rows_for_each". Of an invalid verdict: the reason.
@@ -32,12 +36,17 @@ struct BrokenCase {
   std::string_view how_it_ended() const;
   /// Of a crash or timeout with a stack: the operator's two innermost functions, without template arguments.
   std::vector<std::string> innermost_functions() const;
+  /// Whether a bad input gives a tensor another rank or other sizes.
+  bool has_bad_sizes() const { return damage && damage->is_of_sizes(); }
   bool differs_in_values() const { return fault.differs == "values"; }
   /// Whether the fault is that memory is read or written which is not the operator's, or not yet written.
   bool is_of_memory() const;
   /// What cases of one cause have in common, where nothing explains them: the fault without numbers, and
   /// without what only tells where it was seen.
   std::pair<std::string, std::string> group() const;
+
+ private:
+  void set_variant(std::string_view text);
 };
 
 }  // namespace opgate

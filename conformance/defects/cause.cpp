@@ -7,8 +7,6 @@
 
 #include "base/check_group.h"
 #include "defects/defect.h"
-#include "inputs/damage.h"
-#include "inputs/variant.h"
 #include "judging/fault.h"
 
 namespace opgate {
@@ -81,9 +79,9 @@ std::string cause_of(const BrokenCase& broken) {
   if (broken.fault.kind == fault::kAlias && broken.fault.about == fault::kAmongResults)
     return "two results share memory";
   if (const OfFault* words = words_of(broken.fault.kind)) {
-    const bool only_if_bad = broken.is_of_memory() && is_bad_input(broken.variant);
+    const bool only_if_bad = broken.is_of_memory() && broken.damage;
     return fmt::format(fmt::runtime(words->cause), broken.fault.about) +
-           (only_if_bad ? " where " + describe_variant(broken.variant) : "");
+           (only_if_bad ? " where " + in_words(*broken.damage) : "");
   }
   return broken.judgement.finding ? "not kept: " + broken.judgement.finding->promised
                                   : broken.judgement.reason;
