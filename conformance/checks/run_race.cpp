@@ -1,11 +1,12 @@
-// run.race: neither the threads of a kernel nor operations of two streams access the same memory at once, and
-// all threads of a block reach its barriers.
+// run.race: neither the threads of a kernel nor operations of two streams access the same memory at once, all
+// threads of a block reach its barriers, and the results are the same in each order of blocks and warps.
 #include <fmt/format.h>
 
 #include "device/simulator.h"
 #include "inputs/element_at.h"
 #include "inputs/larger_samples.h"
 #include "judging/check.h"
+#include "judging/fault.h"
 #include "judging/output_judgement.h"
 
 namespace opgate::run_race {
@@ -31,26 +32,44 @@ struct FoundInCalls {
   std::vector<simulator::Finding> findings;
   std::optional<std::string> element;  ///< of an argument, at the address of the first one
   std::optional<std::string> raised;
+  Outcome outcome;
 };
 
 FoundInCalls found_in_call(CallUnderTest& under_test, unsigned order) {
   const BlockOrders orders(block_orders_of(under_test.key(), order));
   SimulatorTools tools("race,sync,stream");
   const Observation call = observe(under_test.key(), under_test.cache().values, {.take_snapshots = false});
-  FoundInCalls found{.findings = tools.take(), .element = {}, .raised = {}};
+  FoundInCalls found{.findings = tools.take(), .element = {}, .raised = {}, .outcome = call.outcome};
   if (!found.findings.empty() && found.findings.front().space == "global")
     found.element = element_at(call.arguments, found.findings.front().address);
   if (!call.outcome.ok()) found.raised = call.outcome.raised->message;
   return found;
 }
 
-// Of one call in each order, until something is found.
-FoundInCalls found_in_calls(CallUnderTest& under_test) {
-  const unsigned last = orders_of(under_test);
-  FoundInCalls found;
-  for (unsigned order = 0; order < last && found.findings.empty() && !found.raised; ++order)
-    found = found_in_call(under_test, order);
-  return found;
+// An operator that gives something else with each call says nothing about orders.
+bool is_repeatable(CallUnderTest& under_test, unsigned order, const Outcome& outcome,
+                   const std::string& promised) {
+  const FoundInCalls again = found_in_call(under_test, order);
+  return again.outcome.ok() &&
+         judge_same(under_test, again.outcome, outcome, /*bits=*/false, promised).verdict == Verdict::pass;
+}
+
+// Sums in another order round differently, so that the promised accuracy decides.
+std::optional<Finding> difference_of_orders(CallUnderTest& under_test, const Outcome& first, unsigned order,
+                                            const Outcome& outcome) {
+  const std::string promised =
+      "the same result, within the promised accuracy, in each order of blocks and warps";
+  std::optional<Finding> finding = judge_same(under_test, outcome, first, /*bits=*/false, promised).finding;
+  if (!finding || !is_repeatable(under_test, 0, first, promised) ||
+      !is_repeatable(under_test, order, outcome, promised))
+    return std::nullopt;
+  finding->happened =
+      fmt::format("in order {} the result is another one than in order 0: {}", order, finding->happened);
+  finding->likely =
+      "the result depends on the order in which blocks or warps run, and no two accesses could be named: "
+      "threads read what others change, or a value that the last of them writes";
+  finding->fault.kind = fault::kUnstable;
+  return finding;
 }
 
 Judgement judgement_of(const FoundInCalls& found, const std::string& where) {
@@ -89,9 +108,17 @@ Judgement judge_larger(CallUnderTest& under_test) {
 
 Judgement judge(CallUnderTest& under_test) {
   if (auto refused = refused_sample(under_test)) return *std::move(refused);
-  const FoundInCalls found = found_in_calls(under_test);
-  if (!found.findings.empty()) return judgement_of(found, "");
-  if (found.raised) return Judgement::owed("the call raised while it was watched: " + *found.raised);
+  const unsigned last = orders_of(under_test);
+  std::optional<Outcome> first;
+  for (unsigned order = 0; order < last; ++order) {
+    const FoundInCalls found = found_in_call(under_test, order);
+    if (!found.findings.empty()) return judgement_of(found, "");
+    if (found.raised) return Judgement::owed("the call raised while it was watched: " + *found.raised);
+    if (!first)
+      first = found.outcome;
+    else if (auto finding = difference_of_orders(under_test, *first, order, found.outcome))
+      return Judgement::fail(*std::move(finding));
+  }
   const CallKey& key = under_test.key();
   return key.dtype == key.spec->dtypes.at(key.device).front() ? judge_larger(under_test) : Judgement::pass();
 }

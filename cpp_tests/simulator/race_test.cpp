@@ -44,6 +44,34 @@ TEST(SimulatedRaces, CopiesOfAnElementInOneBlockAreNoRaceInTriton) {
   expect_finding(findings_of(elsewhere, {}, {128}, tools, true), Finding::Kind::race, "of the same block");
 }
 
+// Two warps hold copies of 32 elements. The first one stores what each becomes, `between` the load and the
+// store; then all warps store `sum` to one place of shared memory, and the first warp stores that.
+std::string used_after_the_store(const std::string& between, const std::string& sum) {
+  return ".shared .align 4 .b8 s[128]; and.b32 %r2, %r1, 31; mul.wide.u32 %rd2, %r2, 4; add.u64 %rd3, %rd1, "
+         "%rd2; setp.lt.u32 %p1, %r1, 32; shl.b32 %r5, %r2, 2; mov.u32 %r6, s; add.u32 %r6, %r6, %r5;\n"
+         "ld.global.b32 %r3, [%rd3]; " +
+         between + " @%p1 st.global.b32 [%rd3], %r4;\n" + sum +
+         " st.shared.b32 [%r6], %r7; bar.sync 0; ld.shared.b32 %r8, [%r6]; @%p1 st.global.b32 [%rd3+512], "
+         "%r8;";
+}
+
+TEST(SimulatedRaces, CopiesThatAreUsedAfterTheirElementHasChangedAreARace) {
+  Tools tools;
+  tools.race = true;
+  const auto races = [&](const std::string& between, const std::string& sum) {
+    return findings_of(kernel_of(used_after_the_store(between, sum)), {2}, {64}, tools, true);
+  };
+  const std::string increase = "add.u32 %r4, %r3, 1;";
+  expect_finding(races(increase, "mov.b32 %r7, %r4;"), Finding::Kind::race, "depend on whether they load it");
+  // A barrier orders the load and the store.
+  expect_nothing(races(increase + " bar.sync 0;", "mov.b32 %r7, %r4;"));
+  // What is used is another value; or the same for both values, as if an element were limited twice; or a
+  // second load by the same register.
+  expect_nothing(races(increase, "mov.b32 %r7, %r2;"));
+  expect_nothing(races("max.u32 %r4, %r3, 7;", "mov.b32 %r7, %r4;"));
+  expect_nothing(races(increase, "ld.global.b32 %r9, [%rd3]; mov.b32 %r7, %r2;"));
+}
+
 // As Triton reduces a small tensor: warps that hold copies of an element store its sum to one place.
 TEST(SimulatedRaces, CopiesThatAreStoredToSharedMemoryAreNoRaceInTriton) {
   Tools tools;

@@ -118,6 +118,7 @@ PLANTED = {
     "dtype": "fake.metadata",
     "one_place": "run.race",
     "barrier": "run.race",
+    "copies": "run.race",
     "unwritten": "memory.uninitialised",
     "tuned": "value.reference",
     "stream": "run.race",

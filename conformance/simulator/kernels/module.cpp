@@ -3,6 +3,7 @@
 
 #include <cstring>
 #include <map>
+#include <optional>
 #include <stdexcept>
 #include <utility>
 
@@ -10,12 +11,14 @@
 #include "simulator/instructions/catalogue.h"
 #include "simulator/kernels/launch_comparison.h"
 #include "simulator/kernels/ptx_mutants.h"
+#include "simulator/kernels/repeated_launch.h"
 #include "simulator/machine/grid.h"
 #include "simulator/ptx/declarations.h"
 #include "simulator/ptx/program_builder.h"
 #include "simulator/watch/annotations.h"
 #include "simulator/watch/late_launch.h"
 #include "simulator/watch/launch_watch.h"
+#include "simulator/watch/observer.h"
 #include "simulator/watch/value_flow.h"
 
 namespace opgate::simulator {
@@ -30,7 +33,24 @@ struct Kernel {
   // Empty until a tool watches a launch:
   std::vector<Annotation> annotations;
   std::vector<ValueFlow> flows;
+
+  int repetitions = 0;  ///< in another order, so far
+
+  bool has_one_result() {
+    if (!one_result) one_result = !may_depend_on_order(*program, annotations);
+    return *one_result;
+  }
+
+ private:
+  std::optional<bool> one_result;
 };
+
+// The first launches of a kernel, if they are short, are executed in a second order.
+constexpr int kRepetitions = 4;
+constexpr std::uint64_t kMostRepeated = 2'000'000;  // instructions
+
+// The threads of one block see all of its stores at once.
+bool has_late_stores(const Launch& launch) { return launch.late_stores_seed != 0 && launch.grid.count() > 1; }
 
 class PtxModule final : public Module {
  public:
@@ -79,9 +99,7 @@ class PtxModule final : public Module {
     if (!addresses_are_written_) write_addresses(memory);
     CompilationSettings settings = compilation_settings_;
     const bool is_watched = launch.observer != nullptr;
-    // The threads of one block see all of its stores at once.
-    const bool has_late_stores = launch.late_stores_seed != 0 && launch.grid.count() > 1;
-    if (is_watched || has_late_stores) {
+    if (is_watched || has_late_stores(launch)) {
       settings.when = CompilationSettings::When::never;
       if (kernel->annotations.empty()) {
         kernel->annotations = annotate(program);
@@ -90,14 +108,9 @@ class PtxModule final : public Module {
       if (launches_are_compared())
         note_left_out(launch, is_watched ? "a tool watches it" : "its stores become visible late");
     }
-    std::unique_ptr<LaunchWatch> watch;
-    if (is_watched) watch = std::make_unique<LaunchWatch>(program, kernel->flows, launch);
-    if (has_late_stores) {
-      LateLaunch late(launch, memory, watch.get());
-      return execute(*kernel, settings, launch, memory, &late);
-    }
-    if (is_watched || !launches_are_compared())
-      return execute(*kernel, settings, launch, memory, watch.get());
+    if (is_watched) return execute_watched(*kernel, settings, launch, memory);
+    if (has_late_stores(launch)) return execute_late(*kernel, settings, launch, memory, nullptr);
+    if (!launches_are_compared()) return execute(*kernel, settings, launch, memory, nullptr);
     return execute_both_ways(*kernel, settings, launch, memory);
   }
 
@@ -107,6 +120,45 @@ class PtxModule final : public Module {
     kernel.compilation.begin(launch, settings);
     Outcome outcome = Grid(*kernel.program, launch, memory, kernel.compilation, observer).run();
     kernel.compilation.end(launch, outcome);
+    return outcome;
+  }
+
+  static Outcome execute_late(Kernel& kernel, const CompilationSettings& settings, const Launch& launch,
+                              DeviceMemory& memory, LaunchObserver* tools) {
+    LateLaunch late(launch, memory, tools);
+    return execute(kernel, settings, launch, memory, &late);
+  }
+
+  static Outcome execute_watched(Kernel& kernel, const CompilationSettings& settings, const Launch& launch,
+                                 DeviceMemory& memory) {
+    LaunchWatch watch(*kernel.program, kernel.flows, launch);
+    const auto execute_in = [&](DeviceMemory& in) {
+      return has_late_stores(launch) ? execute_late(kernel, settings, launch, in, &watch)
+                                     : execute(kernel, settings, launch, in, &watch);
+    };
+    if (!launch.observer->tools().race) return execute_in(memory);
+    KeptMemory kept(memory);
+    const Outcome outcome = execute_in(kept);
+    const auto with_copies = [&](HeldCopies::Value value) {
+      return leaves_the_same(launch, outcome, kept, [&](const Launch& again, DeviceMemory& in) {
+        RepeatedWithCopies observer(watch.copies(), value, launch.grid);
+        return execute(kernel, settings, again, in, &observer);
+      });
+    };
+    if (outcome.fault != Fault::none) return outcome;
+    if (!watch.copies().races().empty()) {
+      if (!with_copies(HeldCopies::Value::before) || !with_copies(HeldCopies::Value::after))
+        watch.report_copies();
+    } else if (watch.found_no_race() && kernel.has_one_result() && outcome.instructions <= kMostRepeated &&
+               kernel.repetitions++ < kRepetitions) {
+      const auto in_another_order = [&](const Launch& again, DeviceMemory& in) {
+        Launch reordered = again;
+        ++reordered.order_seed;
+        reordered.schedule = nullptr;
+        return execute(kernel, settings, reordered, in, nullptr);
+      };
+      if (!leaves_the_same(launch, outcome, kept, in_another_order)) watch.report_dependence_on_order();
+    }
     return outcome;
   }
 

@@ -1,8 +1,12 @@
 #include "simulator/watch/annotations.h"
 
+#include <algorithm>
+#include <map>
 #include <set>
+#include <span>
 #include <tuple>
 
+#include "simulator/instructions/catalogue.h"
 #include "simulator/instructions/moves_of_sums.h"
 #include "simulator/instructions/selectors.h"
 #include "simulator/instructions/wgmma.h"
@@ -291,19 +295,34 @@ std::set<std::size_t> loads_that_wait(const Function& function) {
   return loads;
 }
 
-// The site of a load before the store that has the same space, size and address register. `known`: the
-// annotations so far.
-std::uint32_t load_of_the_same(const Function& function, const Instruction& store, const Annotation& how,
-                               const std::vector<Annotation>& known) {
-  for (const Annotation& load : known) {
-    if (load.kind != Annotation::Kind::load || load.space != how.space || load.bytes != how.bytes ||
-        load.site < function.first_number)
-      continue;
-    const Instruction& code = function.code[load.site - function.first_number];
-    if (code.slot(load.operand) == store.slot(how.operand) && code.immediate == store.immediate)
-      return load.site;
+// Numbers the accesses of each place that a function loads from and stores to by one register. `all`: the
+// annotations of its code.
+void number_elements(const Function& function, std::span<Annotation> all) {
+  using Place = std::tuple<Space, unsigned, Slot, std::int64_t>;
+  const auto place_of = [&](const Annotation& access) -> Place {
+    const Instruction& code = function.code[access.site - function.first_number];
+    return {access.space, access.bytes, code.slot(access.operand), code.immediate};
+  };
+  const auto is_plain = [](const Annotation& access, Kind kind) {
+    return access.kind == kind && !access.is_strong && access.lanes != 0 && access.space != Space::shared;
+  };
+  std::map<Place, std::uint32_t> stored;
+  for (const Annotation& access : all) {
+    if (is_plain(access, Kind::store)) stored.emplace(place_of(access), access.site);
   }
-  return 0;
+  std::set<std::uint32_t> loaded;
+  for (Annotation& access : all) {
+    if (!is_plain(access, Kind::load)) continue;
+    const auto found = stored.find(place_of(access));
+    if (found == stored.end()) continue;
+    access.element = found->second;
+    loaded.insert(found->second);
+  }
+  for (Annotation& access : all) {
+    if (!is_plain(access, Kind::store)) continue;
+    const std::uint32_t element = stored.at(place_of(access));
+    if (loaded.contains(element)) access.element = element;
+  }
 }
 
 bool names_any(const Instruction& instruction, const OperandForm& form, const std::set<Slot>& slots) {
@@ -314,7 +333,22 @@ bool names_any(const Instruction& instruction, const OperandForm& form, const st
   return false;
 }
 
+bool may_depend_on_order(const Annotation& annotation) {
+  return annotation.is_strong || annotation.kind == Kind::host_call || annotation.kind == Kind::grid_wait ||
+         annotation.kind == Kind::grid_trigger || annotation.kind == Kind::unknown;
+}
+
 }  // namespace annotations
+
+bool may_depend_on_order(const Program& program, const std::vector<Annotation>& all) {
+  const auto reads_clock = [](const auto& function) {
+    return std::ranges::any_of(function->code,
+                               [](const Instruction& in) { return in.execute == instruction_set().clock; });
+  };
+  return std::ranges::any_of(all,
+                             [](const Annotation& how) { return annotations::may_depend_on_order(how); }) ||
+         std::ranges::any_of(program.functions, reads_clock);
+}
 
 std::vector<Annotation> annotate(Program& program) {
   std::vector<Annotation> all;
@@ -335,10 +369,10 @@ std::vector<Annotation> annotate(Program& program) {
           guesses.contains(annotations::guess_of(instruction, annotation, instruction.slot(0)));
       if (waiting.contains(at)) annotation.is_volatile = false;
       annotation.number(function.first_number + static_cast<std::uint32_t>(at));
-      if (program.threads_hold_copies && annotation.kind == Annotation::Kind::store)
-        annotation.changes_what = annotations::load_of_the_same(function, instruction, annotation, all);
       all.push_back(annotation);
     }
+    if (program.threads_hold_copies)
+      annotations::number_elements(function, std::span(all).last(function.code.size()));
   }
   // Only now do the annotations stay where they are.
   for (const auto& function : program.functions) {

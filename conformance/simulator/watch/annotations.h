@@ -68,9 +68,10 @@ struct Annotation {
   bool makes_visible = false;
   bool is_swap = false;      ///< a compare-and-swap, which only reads if it fails
   bool is_fragment = false;  ///< many elements of each thread, as `wmma` lays them out
-  /// Of a store, in a program whose threads hold copies: the site of the load of the same place, by the same
-  /// register, so that the element is changed in place. 0 if there is none.
-  std::uint32_t changes_what = 0;
+  /// Of a load or store, in a program whose threads hold copies: the same number for all that access one
+  /// place by one register, of which at least one stores, so that the element is changed in place. 0 for
+  /// others.
+  std::uint32_t element = 0;
   /// Whether it names a register that a product of the function uses, or a copy of one that is made before
   /// the wait for the product.
   bool names_product_register = false;
@@ -92,6 +93,11 @@ struct Annotation {
                                      : AccessRecord::on_device;
   }
 };
+
+/// Whether what a program computes may depend on the order in which its threads run, although it is right:
+/// with atomic and volatile accesses, threads may agree on any of several results; clocks differ; and what is
+/// done on the host is not watched.
+bool may_depend_on_order(const Program& program, const std::vector<Annotation>& annotations);
 
 /// The annotations of all instructions of a program, in the order of their numbers. Instructions that a tool
 /// must watch refer to them, for as long as the result exists.

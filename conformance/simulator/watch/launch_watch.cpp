@@ -21,20 +21,28 @@ constexpr const char* kBeginsEarly =
     "has "
     "ended, and needs griddepcontrol.wait (cudaGridDependencySynchronize) first";
 
-// Whether a store leaves the memory as it is, which holds what was stored there before.
-bool stores_the_same(Thread& thread, const Instruction& in, const Annotation& how,
-                     const WatchedAccess& access) {
-  if (how.lanes == 0) return false;
+// What a place holds, and what it will hold after a store. The store must have lanes.
+HeldCopies::Changed change_by(Thread& thread, const Instruction& in, const Annotation& how,
+                              const WatchedAccess& access) {
+  HeldCopies::Changed change;
+  change.warp = thread.linear / kWarpSize;
   const unsigned char* const old =
       access.space == Space::shared
           ? locate<Space::shared, Access::store>(thread, in, access.address, how.bytes)
           : locate<Space::global, Access::store>(thread, in, access.address, how.bytes);
+  std::memcpy(change.before.data(), old, how.bytes);
   const std::size_t each = how.bytes / how.lanes;
-  for (std::size_t lane = 0; lane < how.lanes; ++lane) {
-    const std::uint64_t value = thread.registers[in.slot(lane + 1)];
-    if (std::memcmp(old + lane * each, &value, each) != 0) return false;
-  }
-  return true;
+  for (std::size_t lane = 0; lane < how.lanes; ++lane)
+    std::memcpy(&change.after[lane * each], &thread.registers[in.slot(lane + 1)], each);
+  return change;
+}
+
+// Whether a store leaves the memory as it is, which holds what was stored there before.
+bool stores_the_same(Thread& thread, const Instruction& in, const Annotation& how,
+                     const WatchedAccess& access) {
+  if (how.lanes == 0) return false;
+  const HeldCopies::Changed change = change_by(thread, in, how, access);
+  return change.before == change.after;
 }
 
 // Whether a compare-and-swap finds another value than it expects. Of 16 bytes, this is not looked at.
@@ -238,6 +246,10 @@ Unwritten LaunchWatch::watch_access(BlockWatch& block, Thread& thread, const Ins
     const auto report = [&](const RaceDetector::Race& race) {
       consider_race(thread, instruction, access, race);
     };
+    if (how.element != 0 && how.kind == Annotation::Kind::store &&
+        !launch_watch::stores_the_same(thread, instruction, how, access))
+      copies_.note_change(linear_index(thread.block->index(), launch_.grid), access.address,
+                          launch_watch::change_by(thread, instruction, how, access));
     if (how.is_swap && launch_watch::fails(thread, instruction, how, access)) {
       Annotation only_reads = how;
       only_reads.kind = Annotation::Kind::load;
@@ -293,7 +305,11 @@ const Call& LaunchWatch::mark_results(BlockWatch& block, const Thread& thread, c
 
 void LaunchWatch::consider_race(Thread& thread, const Instruction& instruction, const WatchedAccess& access,
                                 const RaceDetector::Race& race) {
-  if (program_.threads_hold_copies && is_of_copies(thread, access, race)) return;
+  ++races_met_;
+  if (program_.threads_hold_copies && is_of_copies(thread, access, race)) {
+    keep_race_of_copies(thread, access, race);
+    return;
+  }
   const Annotation& how = *access.annotation;
   if (race.before_wrote && how.kind == Annotation::Kind::store &&
       launch_watch::stores_the_same(thread, instruction, how, access))
@@ -302,26 +318,63 @@ void LaunchWatch::consider_race(Thread& thread, const Instruction& instruction, 
 }
 
 // A small tensor of Triton has fewer elements than its block has threads: several threads load an element,
-// and one of them stores what it has become, while the copies that others load later are used for nothing.
-// And threads that store copies of an element to shared memory by one instruction store the same but for
-// rounding: where a reduction fuses a product with its first addition, lanes round different products.
+// and one of them stores what it has become. And threads that store copies of an element to shared memory by
+// one instruction store the same but for rounding: where a reduction fuses a product with its first addition,
+// lanes round different products.
 bool LaunchWatch::is_of_copies(const Thread& thread, const WatchedAccess& access,
                                const RaceDetector::Race& race) const {
   const AccessRecord& before = race.before;
   if (!is_in_block_of(thread, before)) return false;
   const Annotation& now = *access.annotation;
   if (access.space == Space::shared) return now.kind == Annotation::Kind::store && now.site == before.site();
-  if (now.kind == Annotation::Kind::store) return now.changes_what != 0 && now.changes_what == before.site();
-  const Annotation* const stored = instruction_at(program_, before.site()).annotation;
-  return now.kind == Annotation::Kind::load && stored != nullptr && stored->changes_what == now.site;
+  if ((now.kind == Annotation::Kind::load) != race.before_wrote || now.element == 0) return false;
+  const Annotation* const other = instruction_at(program_, before.site()).annotation;
+  return other != nullptr && other->element == now.element;
+}
+
+// The lanes of a warp execute a load together, so that none of them sees what another stores afterwards.
+void LaunchWatch::keep_race_of_copies(const Thread& thread, const WatchedAccess& access,
+                                      const RaceDetector::Race& race) {
+  const std::uint32_t site = access.annotation->site;
+  if (access.space == Space::shared || race.before.thread() / kWarpSize == thread.linear / kWarpSize ||
+      !copies_.is_new_race(site, race.before.site()))
+    return;
+  copies_.add_race(
+      site, race.before.site(),
+      finding_of_race(thread, access, race,
+                      "; warps hold copies of this element, and results depend on whether they "
+                      "load it before or after the store: put a barrier (tl.debug_barrier) "
+                      "between the load and the store, or store after the last use of the copies"));
+}
+
+void LaunchWatch::report_copies() {
+  for (const auto& [sites, race] : copies_.races()) {
+    if (findings_.is_new(Finding::Kind::race, launch_.kernel, sites.first, sites.second)) add(race);
+  }
+}
+
+void LaunchWatch::report_dependence_on_order() {
+  if (!findings_.is_new(Finding::Kind::race, launch_.kernel, Findings::kEverySite)) return;
+  Finding finding;
+  finding.kind = Finding::Kind::race;
+  finding.message =
+      "what the kernel leaves in memory depends on the order in which its blocks and warps run, although no "
+      "two accesses were seen to race";
+  add(std::move(finding));
 }
 
 void LaunchWatch::report_race(const Thread& thread, const WatchedAccess& access,
                               const RaceDetector::Race& race, const std::string& hint) {
+  ++races_met_;
   if (!race.before_wrote && in_flight_.had_ended(race.before)) return;
   const std::uint32_t other_site =
       race.before.site() + in_flight_.launches_ago(race.before) * AccessRecord::kSiteCount;
-  if (!findings_.is_new(Finding::Kind::race, launch_.kernel, access.annotation->site, other_site)) return;
+  if (findings_.is_new(Finding::Kind::race, launch_.kernel, access.annotation->site, other_site))
+    add(finding_of_race(thread, access, race, hint));
+}
+
+Finding LaunchWatch::finding_of_race(const Thread& thread, const WatchedAccess& access,
+                                     const RaceDetector::Race& race, const std::string& hint) const {
   Finding finding;
   finding.kind = Finding::Kind::race;
   finding.other = in_flight_.place_of(race.before);
@@ -338,7 +391,7 @@ void LaunchWatch::report_race(const Thread& thread, const WatchedAccess& access,
   finding.address = access.address;
   finding.bytes = access.annotation->bytes;
   finding.space = space;
-  add(std::move(finding));
+  return finding;
 }
 
 FindingPlace LaunchWatch::place_of(const Thread& thread, std::uint32_t site) const {

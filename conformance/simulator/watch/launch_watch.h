@@ -15,6 +15,7 @@
 #include "simulator/watch/async_watch.h"
 #include "simulator/watch/cluster_watch.h"
 #include "simulator/watch/findings.h"
+#include "simulator/watch/held_copies.h"
 #include "simulator/watch/launches_in_flight.h"
 #include "simulator/watch/observer.h"
 #include "simulator/watch/proxy_fences.h"
@@ -90,6 +91,16 @@ class LaunchWatch final : public LaunchObserver {
   void meet_in_warp(BlockWatch& block, std::span<Thread* const> lanes, std::uint32_t here,
                     std::uint32_t named);
 
+  /// Races that are mistakes only if results depend on the copies of an element; none of them is reported.
+  const HeldCopies& copies() const { return copies_; }
+  /// Reports them, since results do.
+  void report_copies();
+
+  /// Whether no two accesses of the launch have raced, not even if both store the same or copies.
+  bool found_no_race() const { return races_met_ == 0; }
+  /// Reports that results are others in another order of blocks and warps.
+  void report_dependence_on_order();
+
  private:
   /// What the access reads of unwritten memory.
   Unwritten watch_access(BlockWatch& block, Thread& thread, const Instruction& instruction,
@@ -147,8 +158,11 @@ class LaunchWatch final : public LaunchObserver {
   void consider_race(Thread& thread, const Instruction& instruction, const WatchedAccess& access,
                      const RaceDetector::Race& race);
   bool is_of_copies(const Thread& thread, const WatchedAccess& access, const RaceDetector::Race& race) const;
+  void keep_race_of_copies(const Thread& thread, const WatchedAccess& access, const RaceDetector::Race& race);
   void report_race(const Thread& thread, const WatchedAccess& access, const RaceDetector::Race& race,
                    const std::string& hint = {});
+  Finding finding_of_race(const Thread& thread, const WatchedAccess& access, const RaceDetector::Race& race,
+                          const std::string& hint) const;
   void call(BlockWatch& block, Thread& thread, const Instruction& instruction);
   void leave(BlockWatch& block, Thread& thread, const Instruction& instruction);
   const Call& mark_results(BlockWatch& block, const Thread& thread, const Instruction& of_call);
@@ -205,6 +219,8 @@ class LaunchWatch final : public LaunchObserver {
   LaunchesInFlight only_this_launch_;  ///< for one without launches before it
   LaunchesInFlight& in_flight_;
   RaceDetector& races_;
+  HeldCopies copies_;
+  std::uint64_t races_met_ = 0;
 };
 
 }  // namespace opgate::simulator
