@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 pytest.importorskip("tree_sitter_cuda")
 
 from opgate.mutation.instrumentation import HEADER, HEADER_NAME, instrumented, numbered, source_of
+from opgate.mutation.python_source import python_numbered, python_source_of
 
 
 def mutants_of(folder: Path, code: str) -> list[tuple[str, str, str]]:
@@ -75,6 +77,48 @@ def test_a_body_has_these_mutants(tmp_path: Path, body: str, expected: list[tupl
 )
 def test_what_the_compiler_decides_has_no_mutants(tmp_path: Path, code: str) -> None:
     assert mutants_of(tmp_path, code) == []
+
+
+@pytest.mark.parametrize(
+    ("code", "changed"),
+    [
+        ("void f() { for (int i = 0; i < 4; ++i) __builtin_prefetch(p + 64 * i); }", []),
+        ("void ask(T* p) { _mm_prefetch(p + 1, 2); }\nvoid f() { if (r + 1 < n) ask(p + 3); }", []),
+        ("void f() { v.reserve(n * 2); }", []),
+        ("void f() { at::parallel_for(0, 2 * n, n / c + 1, g); }", ["2 * n", "0", "2"]),
+        ("int grain(int c) { return n / c; }\nvoid f() { at::parallel_for(0, n, grain(3), g); }", ["0"]),
+        ("void f() { const int grain = n / c; at::parallel_for(0, n, grain, g); }", ["0"]),
+        # What is computed from a grain as well, or done beside a hint, is no hint.
+        ("void f() { const int n = a / c; at::parallel_for(0, n, n, g); }", ["a / c", "0"]),
+        ("void f() { if (next() < n) { __builtin_prefetch(p); } }", ["next() < n", "next() < n"]),
+        ("void ask(T* p) { __builtin_prefetch(p); *p = a + b; }", ["a + b"]),
+    ],
+)
+def test_a_hint_has_no_mutants(tmp_path: Path, code: str, changed: list[str]) -> None:
+    found = [original for kind, original, _ in mutants_of(tmp_path, code) if kind != "deletion"]
+    assert sorted(found) == sorted(changed)
+
+
+def test_each_mutant_that_is_kept_as_equivalent_exists(source: Path) -> None:
+    def in_one_line(code: str) -> str:
+        return " ".join(code.split())
+
+    kept = tomllib.loads((source / "fixtures" / "equivalent_mutants.toml").read_text())["equivalent"]
+    existing = set()
+    for file in {each["file"] for each in kept}:
+        if file.endswith(".py"):
+            mutants = python_numbered(python_source_of(source, file), 1)
+        else:
+            mutants = numbered(source_of(source, file), 1)
+        existing |= {
+            (file, each.function, in_one_line(each.original), in_one_line(each.mutated)) for each in mutants
+        }
+    assert [
+        each
+        for each in kept
+        if (each["file"], each["function"], in_one_line(each["original"]), in_one_line(each["mutated"]))
+        not in existing
+    ] == []
 
 
 def test_the_text_of_a_refusal_has_no_mutants_and_its_condition_has(tmp_path: Path) -> None:

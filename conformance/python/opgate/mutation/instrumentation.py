@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from opgate.mutation.hints import Hints
 from opgate.mutation.kinds import EVERYWHERE
 from opgate.mutation.kinds_of_operators import FOR_OPERATORS
 from opgate.mutation.mutant import Change, Mutant
@@ -42,7 +43,7 @@ def source_of(root: Path, file: str) -> Source:
 
 def changes_in(root_node: Node) -> Iterator[Change]:
     """The changes of a source, in the order of its nodes."""
-    for node in run_time_nodes(root_node):
+    for node in run_time_nodes(root_node, Hints(root_node).has):
         for kind in (*EVERYWHERE, *FOR_OPERATORS):
             yield from (change for change in kind(node) if _fits_in_a_line(change))
 

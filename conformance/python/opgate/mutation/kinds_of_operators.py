@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from opgate.mutation.mutant import Change, instead
-from opgate.mutation.syntax import field, text, within
+from opgate.mutation.syntax import called, field, text, within
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -166,18 +166,6 @@ FOR_OPERATORS = (
     of_swapped_arguments,
     of_guard,
 )
-
-
-def called(node: Node) -> Node | None:
-    """The last word of the name of the function that this expression calls."""
-    function = field(node, "function") if node.type == "call_expression" else None
-    while function is not None and function.type in (
-        "qualified_identifier",
-        "template_function",
-        "field_expression",
-    ):
-        function = field(function, "field" if function.type == "field_expression" else "name")
-    return function
 
 
 def _declared_types(node: Node) -> dict[str, str]:

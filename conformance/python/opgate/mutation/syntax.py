@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -58,6 +58,18 @@ def field(node: Node, name: str) -> Node | None:
     return node.child_by_field_name(name)
 
 
+def called(node: Node) -> Node | None:
+    """The last word of the name of the function that this expression calls."""
+    function = field(node, "function") if node.type == "call_expression" else None
+    while function is not None and function.type in (
+        "qualified_identifier",
+        "template_function",
+        "field_expression",
+    ):
+        function = field(function, "field" if function.type == "field_expression" else "name")
+    return function
+
+
 def within(node: Node) -> Iterator[Node]:
     """The nodes around this one, the innermost first."""
     at = node.parent
@@ -66,15 +78,17 @@ def within(node: Node) -> Iterator[Node]:
         at = at.parent
 
 
-def run_time_nodes(node: Node, in_function: bool = False) -> Iterator[Node]:
+def run_time_nodes(
+    node: Node, is_left_alone: Callable[[Node], bool], in_function: bool = False
+) -> Iterator[Node]:
     """The nodes in bodies of functions that are evaluated while the program runs, outer ones first."""
-    if node.type in DECIDED_BY_THE_COMPILER or _is_constant(node) or _registers(node):
+    if node.type in DECIDED_BY_THE_COMPILER or _is_constant(node) or _registers(node) or is_left_alone(node):
         return
     if in_function:
         yield node
     in_function = in_function or node.type == "compound_statement"
     for child in _evaluated(node):
-        yield from run_time_nodes(child, in_function)
+        yield from run_time_nodes(child, is_left_alone, in_function)
 
 
 def not_understood(node: Node) -> Iterator[Node]:
