@@ -350,6 +350,53 @@ twice.register_autograd(lambda context, gradient: gradient * 2)
     }
 
 
+FAKES = {
+    "twice.py": """
+import torch
+
+@torch.library.custom_op("seen::twice", mutates_args=())
+def twice(x: torch.Tensor) -> torch.Tensor:
+    return x * 2
+
+@torch.library.custom_op("seen::thrice", mutates_args=())
+def thrice(x: torch.Tensor) -> torch.Tensor:
+    return x * 3
+""",
+    "alike.py": """
+import torch
+
+def returns_alike(name):
+    torch.library.register_fake(name, torch.empty_like)
+""",
+    "fake_of_twice.py": """
+import torch, twice
+
+@twice.twice.register_fake
+def _(x):
+    return torch.empty_like(x)
+""",
+    "fake_of_thrice.py": "import alike; alike.returns_alike('seen::thrice')",
+    "program.py": """
+import torch, twice, fake_of_twice, fake_of_thrice
+twice.twice(torch.randn(3, 4))
+twice.thrice(torch.randn(3, 4))
+""",
+}
+
+
+def test_modules_that_register_fake_kernels_of_others_are_found(
+    opgate: OpGate, record: Record, tmp_path: Path
+) -> None:
+    """A fake kernel beside its operator's module, and one that a function of the library registers."""
+    for name, text in FAKES.items():
+        (tmp_path / name).write_text(text)
+    assert record(tmp_path).returncode == 0
+    configuration = (tmp_path / "opgate.toml").read_text()
+    assert '"fake_of_twice"' in configuration and '"fake_of_thrice"' in configuration, configuration
+    run = opgate("run", "--check", "fake.exists", folder=tmp_path)
+    assert run.returncode == 0, run
+
+
 @pytest.mark.long
 def test_what_a_module_imports_is_found_without_the_callers_path(
     folder: Path, tmp_path: Path, record: Record, opgate: OpGate, monkeypatch: pytest.MonkeyPatch

@@ -69,38 +69,54 @@ def look_at_modules() -> None:
         loader.exec_module = looking_at_it(loader.exec_module)  # type: ignore[method-assign]
 
 
-REGISTERED: list[tuple[str, str]] = []  # operators and the files that define them or register kernels of them
+REGISTERED: list[tuple[str, str]] = []  # operators, and files whose import defines them or registers kernels
 
 
 def watch_registrations() -> None:
-    """Notes from now on which file defines an operator, or registers a kernel or a fake kernel of it."""
-    library = sys.modules["torch.library"].Library
+    """Notes from now on which modules define an operator, or register a kernel or a fake kernel of it."""
+    torch = sys.modules["torch"]
 
-    def noting(method: Callable[..., Any]) -> Callable[..., Any]:
+    def noting(method: Callable[..., Any], name_of: Callable[[Any, Any], str]) -> Callable[..., Any]:
         @functools.wraps(method)
-        def call(self: Any, op: Any, *arguments: Any, **keywords: Any) -> Any:
-            name = op if isinstance(op, str) else str(getattr(op, "_name", ""))
-            plain = (
-                name.partition("(")[0].rpartition("::")[2].strip()
-            )  # of a schema, or of a name with namespace
-            REGISTERED.append((f"{self.ns}::{plain}", file_of_registration()))
-            return method(self, op, *arguments, **keywords)
+        def call(self: Any, *arguments: Any, **keywords: Any) -> Any:
+            name = name_of(self, arguments[0] if arguments else None)
+            REGISTERED.extend((name, file) for file in files_of_registration())
+            return method(self, *arguments, **keywords)
 
         return call
 
-    for name in ("define", "impl", "_register_fake"):
-        if hasattr(library, name):
-            setattr(library, name, noting(getattr(library, name)))
+    def in_library(library: Any, op: Any) -> str:
+        name = op if isinstance(op, str) else str(getattr(op, "_name", ""))
+        plain = name.partition("(")[0].rpartition("::")[2].strip()  # of a schema, or of a name with namespace
+        return f"{library.ns}::{plain}"
+
+    custom_op = torch._library.custom_ops.CustomOpDef
+    for owner, methods, name_of in (
+        (torch.library.Library, ("define", "impl", "_register_fake"), in_library),
+        (custom_op, ("register_fake", "register_kernel", "register_autograd"), lambda op, _: op._qualname),
+        (torch._ops.OpOverload, ("py_impl",), lambda op, _: op._name),
+    ):
+        for name in methods:
+            if hasattr(owner, name):
+                setattr(owner, name, noting(getattr(owner, name), name_of))
 
 
-def file_of_registration() -> str:
-    """The file of the code that registers, outside of the functions that torch offers for it."""
+def files_of_registration() -> list[str]:
+    """The files of the code that registers, outside of the functions that torch offers for it.
+
+    Where that is a function of a library for its own use, also the module whose import calls it.
+    """
     torch = str(Path(sys.modules["torch"].__file__).parent)
     offered = (f"{torch}/library.py", f"{torch}/_library/", f"{torch}/_ops.py", __file__, functools.__file__)
     frame = sys._getframe(1)
     while frame.f_back is not None and frame.f_code.co_filename.startswith(offered):
         frame = frame.f_back
-    return frame.f_code.co_filename
+    files = [frame.f_code.co_filename]
+    while frame.f_back is not None and frame.f_code.co_name != "<module>":
+        frame = frame.f_back
+    if frame.f_code.co_name == "<module>" and frame.f_globals.get("__name__") != "__main__":
+        files.append(frame.f_code.co_filename)
+    return files
 
 
 def write_origins() -> None:
