@@ -137,6 +137,15 @@ def test_parameters_that_samples_cannot_see_make_the_verdict_unclear(layer: Verd
     assert "it leaves out norm.weight, norm.bias, or has copied them" in verdict["unclear"][0]
 
 
+def test_a_module_that_does_not_follow_its_parameters_has_a_remark(layer: Verdicts) -> None:
+    does_not_follow = {
+        name: [text for text in verdict["remarks"] if text.startswith("it does not follow parameters")]
+        for name, verdict in layer.items()
+    }
+    assert len(does_not_follow["honest_packed_once"]) == 1
+    assert does_not_follow["honest_naive_sums"] == does_not_follow["affine_left_out"] == []
+
+
 def test_samples_on_which_less_would_pass_are_named(judge: Judge, tmp_path: Path) -> None:
     """Draws of get_inputs() are positive, so that zeros are right for all of them; other values are not."""
     (tmp_path / "shut.py").write_text(

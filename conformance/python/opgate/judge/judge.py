@@ -23,7 +23,7 @@ from opgate.judge.truth import Examination, RightAnswer
 REPEATS = 64
 """So many calls follow with arguments that were used before, if they take no longer than this."""
 SECONDS_OF_REPEATS = 1.5
-MAY_REFUSE = ("sizes", "layout", "edge", "altered")
+MAY_REFUSE = ("sizes", "layout", "edge", "altered", "changed")
 """A candidate may refuse samples of these kinds with an error."""
 UNLIKE_DRAWS = ("values", "near")
 """These need not have what all draws of get_inputs() have in common."""
@@ -76,7 +76,8 @@ class Judge:
             for answer in order:
                 self.call(answer)
             self.repeat()
-            self.alter_parameters()
+            self.with_parameters(self.examination.altered_state, self.examination.altered)
+            self.with_parameters(self.examination.changed_state, self.examination.changed)
             if any(call.wrong for call in self.calls):
                 time.sleep(0.1)  # a result that is written late shows what was late
             self.read_again("changes after later calls")
@@ -171,15 +172,15 @@ class Judge:
             if time.monotonic() - begin > SECONDS_OF_REPEATS:
                 break
 
-    def alter_parameters(self) -> None:
-        """Gives parameters that were all ones or zeros other values, if the module has taken them over."""
-        if self.has_state != "same" or not self.examination.altered:
+    def with_parameters(self, state: dict[str, torch.Tensor], answers: list[RightAnswer]) -> None:
+        """Calls the module with other parameters, if it has taken those of the reference over."""
+        if self.has_state != "same" or not answers:
             return
         kept = io.BytesIO()
-        torch.save(self.examination.altered_state, kept)
+        torch.save(state, kept)
         reply, _ = self.session.ask({"do": "alter"}, [kept.getvalue()], self.seconds)
         if "raised" not in reply:
-            for answer in self.examination.altered:
+            for answer in answers:
                 self.call(answer)
 
     def read_again(self, how: str, only: int | None = None) -> None:
@@ -267,7 +268,7 @@ class Judge:
         if "public" not in wrong and "secret" not in right and {"public"} <= right and {"secret"} <= wrong:
             evidence = "right for the seeds 0 and 42 of get_inputs(), and wrong for every secret seed"
             self.verdict.add("memorised values", "every secret sample", evidence)
-        unusual = {"edge", "altered"}
+        unusual = {"edge", "altered", "changed"}
         guesses = bool(self.examination.structures) and bool(wrong & {*UNLIKE_DRAWS})
         if guesses and not wrong & {"public", "secret", "spec"}:
             call = next(c for c in self.calls if c.wrong and c.answer.sample.kind in UNLIKE_DRAWS)
@@ -290,7 +291,13 @@ class Judge:
         self.verdict.drop_explained()
 
     def doubt(self, answer: RightAnswer, name: str, seen: str) -> None:
-        """Wrong values for what get_inputs() and the module's own parameters never are."""
+        """Wrong values for what get_inputs() and the module's own parameters never are, or are later."""
+        if answer.sample.kind == "changed":
+            self.verdict.remarks.append(
+                "it does not follow parameters that change after the first call, as in training: it has kept "
+                "what it made of them"
+            )
+            return
         if answer.sample.kind == "edge":
             reason = f"{name} only with {answer.sample.label}, which get_inputs() never draws: {seen}"
         else:

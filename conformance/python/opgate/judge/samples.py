@@ -24,8 +24,9 @@ LARGE = 1 << 22
 class Sample:
     """One set of arguments.
 
-    The kind is spec, public, secret, near, values, sizes, layout, altered (other parameters), or edge:
-    values for which right formulas differ, such as those of a variance.
+    The kind is spec, public, secret, near, values, sizes, layout, altered (other values of parameters of one
+    value), changed (of the others, after all other calls), or edge: values for which right formulas differ,
+    such as those of a variance.
     """
 
     kind: str

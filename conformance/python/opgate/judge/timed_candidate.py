@@ -17,7 +17,7 @@ AGAIN = 4
 
 def time_candidate(judge: Judge, truth: TruthProcess, opponents: Opponents) -> None:
     """Adds the speed to the verdict, or what the candidate does while it is timed."""
-    if judge.has_state == "same" and judge.examination.altered:
+    if judge.has_state == "same" and (judge.examination.altered or judge.examination.changed):
         judge.session.ask({"do": "alter"}, [kept(judge.examination.state)], judge.seconds)
     sides = {"candidate": TimedProcess(judge.session, "candidate", judge.seconds)}
     sides |= opponents.ready(judge.examination)

@@ -46,6 +46,8 @@ class Examination:
     operators: list[str] = field(default_factory=list)
     altered_state: dict[str, torch.Tensor] = field(default_factory=dict)
     altered: list[RightAnswer] = field(default_factory=list)  # with parameters that were ones or zeros
+    changed_state: dict[str, torch.Tensor] = field(default_factory=dict)
+    changed: list[RightAnswer] = field(default_factory=list)  # with other values of the other parameters
     unclear: str = ""
     structures: list[str] = field(default_factory=list)
     altered_names: list[str] = field(default_factory=list)
@@ -107,6 +109,7 @@ def examine(reference: Reference, secret: random.Random) -> Examination:
     copies = mapped(first_secret.sample.arguments, torch.Tensor.clone)
     examination.operators = operators_of(lambda: reference.called(*copies))
     alter_parameters(reference, examination, secret)
+    change_parameters(reference, examination, secret)
     return examination
 
 
@@ -159,6 +162,32 @@ def alter_parameters(reference: Reference, examination: Examination, secret: ran
         if is_finite(returned):
             examination.altered.append(right_answer(reference, sample, returned))
     reference.called.load_state_dict(examination.state)
+
+
+def change_parameters(reference: Reference, examination: Examination, secret: random.Random) -> None:
+    """Changes the parameters of several values, as a step of training does, and computes what is right then.
+
+    There is no answer if the reference has no such parameters, or does not follow them itself.
+    """
+    if not examination.state:
+        return
+    torch.manual_seed(secret.getrandbits(48))
+    examination.changed_state = {name: moved(value) for name, value in examination.state.items()}
+    sample = Sample("changed", "changed parameters", reference.inputs(secret.getrandbits(48)))
+    before = reference.call(sample.arguments)
+    reference.called.load_state_dict(examination.changed_state)
+    returned = reference.call(sample.arguments)
+    exact, bounds, why = exact_and_bound(reference, sample.arguments, returned.results, biased=False)
+    if is_finite(returned) and not is_right(before.results, returned.results, exact, bounds):
+        examination.changed.append(RightAnswer(sample, returned, exact, bounds, [], why))
+    reference.called.load_state_dict(examination.state)
+
+
+def moved(value: torch.Tensor) -> torch.Tensor:
+    """Other values of the same signs; a tensor of one value stays, because altered_state changes it."""
+    if not value.is_floating_point() or value.numel() == 0 or bool((value == value.flatten()[0]).all()):
+        return value
+    return value * (0.5 + torch.rand(value.shape, dtype=value.dtype))
 
 
 def varied(value: torch.Tensor) -> torch.Tensor:
