@@ -4,12 +4,15 @@
 #include <opgate/error.h>
 
 #include <algorithm>
+#include <functional>
 #include <set>
 #include <vector>
 
 #include "base/files.h"
 #include "gate/modules_here.h"
 #include "provenance/file_digest.h"
+#include "run/programs.h"
+#include "run/project_setup.h"
 
 namespace opgate {
 namespace {
@@ -40,6 +43,29 @@ std::optional<fs::path> found(const Config& config, const std::string& library) 
     return config.find_library(library);
   } catch (const SetupError&) {
     return std::nullopt;
+  }
+}
+
+// A file outside of the project need not be on this machine.
+void demand_same_inputs(const RunHeader& header, const Config& config,
+                        const std::function<SetupError(const std::string&)>& out_of_date) {
+  constexpr std::string_view kReader = "which the project's Python modules read";
+  for (const auto& [file, then] : header.inputs.files) {
+    const fs::path here = file_here(file, header, config);
+    const std::string now = digest_or_none(here);
+    const bool is_elsewhere = here == file && !is_inside(file, config.file.parent_path());
+    if (now == then || (now.empty() && is_elsewhere)) continue;
+    throw out_of_date(fmt::format("{}, {}, {}", here.string(), kReader,
+                                  now.empty()    ? "is gone"
+                                  : then.empty() ? "was not there then"
+                                                 : "has other contents now"));
+  }
+  if (header.inputs.variables.empty()) return;
+  const Command command = worker_program(this_program(config), setup_from(config), Worker::python).command;
+  for (const auto& [variable, then] : header.inputs.variables) {
+    if (names_a_place(variable) || digest_of_variable(variable, command) == then) continue;
+    throw out_of_date(
+        fmt::format("the environment variable {}, {}, has another value now", variable, kReader));
   }
 }
 
@@ -98,6 +124,7 @@ bool demand_current(const RunHeader& header, const fs::path& results, const Conf
       throw out_of_date(file + " is gone");
     }
   }
+  demand_same_inputs(header, config, out_of_date);
   for (const fs::path& file : sample_files(config.recorded, config.regressions)) {
     if (!known.contains(fs::weakly_canonical(file))) throw lacks(file.string());
   }

@@ -32,6 +32,7 @@ constexpr size_t kFlushBytes = 1 << 16;
 constexpr const char* kCoverage = "coverage";
 constexpr const char* kFolder = "folder";
 constexpr const char* kModules = "modules";
+constexpr const char* kInputs = "inputs";
 
 constexpr std::string_view kRemedy = "give another folder with --output";
 
@@ -54,7 +55,8 @@ json to_line(const RunHeader& header) {
           {"files", header.files},
           {kCoverage, header.coverage},
           {kFolder, header.folder},
-          {kModules, {{"listed", header.modules.listed}, {"files", header.modules.files}}}};
+          {kModules, {{"listed", header.modules.listed}, {"files", header.modules.files}}},
+          {kInputs, header.inputs}};
 }
 
 ModulesRead modules_from(const json& line) {
@@ -75,7 +77,7 @@ void demand_words(const json& line, const json& words, const std::filesystem::pa
 
 RunHeader header_from(const json& line, const std::filesystem::path& file) {
   json demanded = to_line(RunHeader());
-  for (const char* word : {kCoverage, kFolder, kModules}) demanded.erase(word);
+  for (const char* word : {kCoverage, kFolder, kModules, kInputs}) demanded.erase(word);
   if (line.contains("opgate")) demand_words(line, demanded, file);
   for (const json& subject : line.at("subjects")) demand_words(subject, SubjectFacts(), file);
   return {line.at("opgate"),
@@ -96,7 +98,8 @@ RunHeader header_from(const json& line, const std::filesystem::path& file) {
           line.at("files"),
           line.value(kCoverage, Coverage()),
           line.value(kFolder, ""),
-          modules_from(line)};
+          modules_from(line),
+          line.value(kInputs, ModuleInputs())};
 }
 
 // True for text that needs no escaping in JSON: printable ASCII without quotes and backslashes.
@@ -165,6 +168,7 @@ struct Line {
   bool is_row = false;
   json defect;  // null in other lines
   Costs costs;
+  std::vector<std::string> written;
 };
 
 template <class Read>
@@ -188,7 +192,10 @@ Line later_line(const std::filesystem::path& file, const std::string& number, co
   return parsed(file, number, text, [](const json& line) {
     Line read;
     read.finished = line.contains("finished");
-    if (read.finished) read.costs = line.value("costs", Costs());
+    if (read.finished) {
+      read.costs = line.value("costs", Costs());
+      read.written = line.value("written", std::vector<std::string>());
+    }
     read.is_row = line.contains("row");
     if (read.is_row) return read;
     if (line.contains("defect")) {
@@ -229,6 +236,7 @@ ReadJournal read_journal(const std::filesystem::path& file, const JournalLines& 
     } else if (Line line = later_line(file, std::to_string(number), text); line.finished) {
       journal.finished = true;
       journal.costs = std::move(line.costs);
+      for (const std::string& name : line.written) journal.header.inputs.files.erase(name);
     } else if (line.is_row || !line.defect.is_null()) {
       if (take.defect && !line.is_row) take.defect(line.defect);
       continue;  // not counted among the whole lines: a run that is resumed writes these anew
@@ -358,12 +366,14 @@ void Journal::flush() {
   }
 }
 
-void Journal::finish(const std::vector<WorstError>& worst, const Costs& costs,
-                     const std::vector<json>& lines) {
+void Journal::finish(const std::vector<WorstError>& worst, const Costs& costs, const std::vector<json>& lines,
+                     const std::vector<std::string>& written) {
   for (const json& line : lines) write_line(line.dump(-1, ' ', false, json::error_handler_t::replace));
   json list = json::array();
   for (const WorstError& error : worst) list.push_back({{"case", error.case_id}, {"ulps", error.ulps}});
-  write_line(json{{"finished", timestamp()}, {"worst", std::move(list)}, {"costs", costs}}.dump());
+  json last{{"finished", timestamp()}, {"worst", std::move(list)}, {"costs", costs}};
+  if (!written.empty()) last["written"] = written;
+  write_line(last.dump(-1, ' ', false, json::error_handler_t::replace));
   flush();
 }
 

@@ -18,6 +18,7 @@
 #include "plan/costs.h"
 #include "plan/shard.h"
 #include "provenance/digests.h"
+#include "run/module_inputs.h"
 #include "run/run_listener.h"
 #include "spec/coverage.h"
 #include "spec/subject_facts.h"
@@ -53,6 +54,7 @@ struct RunHeader {
   Coverage coverage = {};                         ///< of all operators, whichever the filter selects
   std::string folder = "";                        ///< of opgate.toml; `files` below it are the project's own
   ModulesRead modules = {};                       ///< their digests are in `files`
+  ModuleInputs inputs = {};                       ///< what those modules read
 
   /// The promised accuracy in ulps, by operator, where an operator promises one.
   std::map<std::string, double> accuracy() const;
@@ -71,7 +73,7 @@ struct WorstError {
 
 /// The contents of a results file, without its verdicts.
 struct ReadJournal {
-  RunHeader header;
+  RunHeader header;    ///< of a finished run, without the inputs that it has written itself
   size_t entries = 0;  ///< lines with a verdict
   bool finished = false;
   Costs costs;                ///< of a finished run
@@ -132,9 +134,10 @@ class Journal : public RunListener {
   void on_progress(const std::vector<std::string>& /*current*/) override { flush(); }
 
   /// Writes the last line, which says that every case has a verdict. It holds the worst error of each group
-  /// of cases, and what the calls cost. Before it come `lines`: what all verdicts together show.
+  /// of cases, what the calls cost, and which inputs of the modules the run itself has `written`. Before it
+  /// come `lines`: what all verdicts together show.
   void finish(const std::vector<WorstError>& worst = {}, const Costs& costs = {},
-              const std::vector<nlohmann::json>& lines = {});
+              const std::vector<nlohmann::json>& lines = {}, const std::vector<std::string>& written = {});
 
  private:
   void open(const std::filesystem::path& file);

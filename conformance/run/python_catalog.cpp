@@ -16,6 +16,7 @@
 #include "base/cache_folder.h"
 #include "device/accelerator.h"
 #include "judging/all_checks.h"
+#include "run/module_inputs.h"
 
 extern char** environ;
 
@@ -66,7 +67,9 @@ PythonCatalog python_catalog_from(const json& said, const std::string& python) {
                        said.at("operators").get<std::vector<std::string>>(),
                        said.at("torch"),
                        said.at("sources"),
-                       said.at("modules").get<std::map<std::string, std::string>>()};
+                       said.at("modules").get<std::map<std::string, std::string>>(),
+                       said.at("inputs").at("files").get<std::vector<std::string>>(),
+                       said.at("inputs").at("variables").get<std::map<std::string, std::string>>()};
     half.python_kernels = kernels_only_in_python(half.registered);
     all_checks(half.checks);
     return half;
@@ -78,7 +81,8 @@ PythonCatalog python_catalog_from(const json& said, const std::string& python) {
 }
 
 PythonCatalogCache::PythonCatalogCache(const Command& command, const Setup& setup)
-    : key_(json{{"opgate", kVersion},
+    : command_(command),
+      key_(json{{"opgate", kVersion},
                 {"words", command.words},
                 {"environment", command.environment},
                 {"present", relevant_environment()},
@@ -99,6 +103,10 @@ std::optional<json> PythonCatalogCache::recall() const {
   if (!said.is_object() || !said.contains("files")) return std::nullopt;
   for (const auto& [file, was] : said.at("files").items()) {
     if (!is_unchanged(file, was)) return std::nullopt;
+  }
+  if (!said.contains("inputs")) return std::nullopt;
+  for (const auto& [name, then] : said.at("inputs").at("variables").items()) {
+    if (digest_of_variable(name, command_) != then) return std::nullopt;
   }
   return said;
 }

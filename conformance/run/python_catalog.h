@@ -29,6 +29,8 @@ struct PythonCatalog {
   /// By name: the Python files of the packages of those modules, and of the project's other modules that they
   /// import.
   std::map<std::string, std::string> modules;
+  std::vector<std::string> files_read;  ///< by those modules, beside modules; and those looked for in vain
+  std::map<std::string, std::string> variables_read;  ///< ModuleInputs::variables
 };
 
 /// Reads `said`, which a Python worker sends when it is ready. `python` is the interpreter, for the
@@ -43,7 +45,7 @@ class PythonCatalogCache {
   PythonCatalogCache(const Command& command, const Setup& setup);
 
   /// What the worker said last time; none if a file that it then read has another size or modification
-  /// time.
+  /// time, or a variable another value.
   std::optional<nlohmann::json> recall() const;
 
   /// Caches `said`. Its entry {"files": {FILE: [bytes, nanoseconds]}} lists the files that the worker read.
@@ -52,6 +54,7 @@ class PythonCatalogCache {
   void forget() const;
 
  private:
+  Command command_;
   std::filesystem::path file_;  // empty: nothing is cached
   std::string key_;
 };

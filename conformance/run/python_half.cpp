@@ -62,10 +62,12 @@ void PythonHalf::demand_same(const json& said) {
     said_ = said;
     return;
   }
-  // The files that a worker read may differ.
+  // What a worker read may differ.
   json before = *said_, now = said;
-  before.erase("files");
-  now.erase("files");
+  for (const char* const read : {"files", "inputs"}) {
+    before.erase(read);
+    now.erase(read);
+  }
   if (now == before) return;
   cache_.forget();
   throw SetupError(

@@ -40,10 +40,11 @@ ReadJournal interrupted_run(const fs::path& file, const RunHeader& header) {
                     file.string(), then.cases, to_string(then.shard), then.torch, header.cases,
                     to_string(header.shard), header.torch));
   }
-  if (then.libraries != header.libraries || contents(then) != contents(header)) {
+  if (then.libraries != header.libraries || contents(then) != contents(header) ||
+      then.inputs.variables != header.inputs.variables) {
     throw SetupError(
-        fmt::format("{} has verdicts on other builds of the libraries, or on other Python modules, than "
-                    "those that are loaded now; run without --resume",
+        fmt::format("{} has verdicts on other builds of the libraries, or on other Python modules or values "
+                    "of what they read, than those that are loaded now; run without --resume",
                     file.string()));
   }
   if (const std::string difference = then.difference(header); !difference.empty()) {
@@ -206,7 +207,7 @@ std::optional<Tally> complete_run(const RunOptions& options) {
                tally.total(), header.cases, file.string());
     return std::nullopt;
   }
-  journal->finish(tally.worst(), *costs, tally.closing_lines());
+  journal->finish(tally.worst(), *costs, tally.closing_lines(), changed_files(header.inputs));
   if (options.durations >= 0) print_slowest(*costs, static_cast<size_t>(options.durations));
   return tally;
 }

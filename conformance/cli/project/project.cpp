@@ -153,6 +153,9 @@ Project open_project(const ProjectOptions& options, const Limits& limits, const 
   project.torch = python.torch;
   project.sources = python.sources;
   project.module_files = python.modules;
+  project.inputs.variables = python.variables_read;
+  for (const std::string& file : python.files_read)
+    project.inputs.files[std::filesystem::weakly_canonical(file)] = digest_or_none(file);
 
   project.checks = all_checks(python.checks);
   setup.checks = python.checks;

@@ -12,6 +12,7 @@
 #include "cli/terminal/command_line.h"
 #include "plan/config.h"
 #include "plan/plan.h"
+#include "run/module_inputs.h"
 #include "run/supervisor.h"
 #include "spec/specs.h"
 
@@ -58,6 +59,7 @@ struct Project {
   std::string torch;                ///< version that the Python half imports
   std::string sources;              ///< digest of the Python half's files
   std::map<std::string, std::string> module_files;    ///< PythonCatalog::modules
+  ModuleInputs inputs;                                ///< what those modules read
   std::map<std::string, std::string> only_in_python;  ///< see NativeLibraries
 
   WorkerConfig workers;  ///< with what the Python half described

@@ -141,6 +141,7 @@ RunHeader header_of(const Project& project, const Plan& plan, const Filter& filt
     header.modules.files[name] = std::filesystem::weakly_canonical(file);
   }
   header.modules.listed = project.config.modules;
+  header.inputs = project.inputs;
   header.files = digests_of_files(project.config, modules);
   header.folder = project.config.file.parent_path();
   header.coverage = coverage_of(project.operators, project.subjects);

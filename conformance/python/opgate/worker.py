@@ -125,6 +125,7 @@ class Worker:
         from opgate.class_spec import CLASSES
         from opgate.functions import register_functions
         from opgate.model import MODELS
+        from opgate.module_inputs import ModuleInputs
         from opgate.mutation import running
         from opgate.package import PackageStore
         from opgate.registration import all_operators, defined_in, registered, with_schema
@@ -144,6 +145,7 @@ class Worker:
         with_libraries = sorted(mapped_libraries() - mapped_before | set(setup["libraries"]))
         of_libraries = with_schema(all_operators() - before)
         imported_before = set(sys.modules)
+        inputs = ModuleInputs(setup["modules"], Path(setup["packages"]).parent)
         load_modules(setup["modules"])
         try:
             running.demand_right_modules()
@@ -179,6 +181,8 @@ class Worker:
             )
         except RuntimeError as error:
             raise SetupError(str(error)) from error
+        inputs.stop()
+        self.inputs = {"files": inputs.files(), "variables": inputs.variables()}
         _engine.send_stack_of_crashes()
         self.module_files = module_files(setup["modules"])
         self.operators: list[str] = []
@@ -229,7 +233,8 @@ class Worker:
             "torch": self.torch_version,
             "sources": self.sources,
             "modules": self.imported_files | self.module_files,
-            "files": files_read(self.other_files + self._where_packages_may_come()),
+            "inputs": self.inputs,
+            "files": files_read(self.other_files + self.inputs["files"] + self._where_packages_may_come()),
         }
 
     def _where_packages_may_come(self) -> list[str]:
