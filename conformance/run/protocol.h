@@ -23,7 +23,8 @@
 //                "ended": {WHAT: "why"}, "seconds": 180}}      "ended": what has ended a worker before;
 //                                                              "seconds": the limit for one call
 //   {"run_package": {"device": "cpu"}}                        {"packaged": "cpu"}
-// While it makes packages, it says what it is at by {"doing": "compiling ..."}, which is no answer.
+// It says what it is at by {"doing": "compiling ..."}, which is no answer: a package, a check, a kernel that
+// is compiled.
 //
 // A Python worker is forked from a process that has answered its set-up (run/worker_template.h):
 //   {"fork": {"commands": FILE, "answers": FILE,              {"forked": PID} or

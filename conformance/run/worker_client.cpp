@@ -16,6 +16,8 @@ namespace {
 
 using nlohmann::json;
 
+constexpr std::chrono::seconds kWorthTelling{3};
+
 json names(const CheckList& checks) {
   json list = json::array();
   for (const Check* check : checks) list.push_back(check->name);
@@ -47,6 +49,7 @@ WorkerClient::WorkerClient(WorkerProgram program, Work work, std::optional<Forke
 // Without a process afterwards: it is being forked.
 void WorkerClient::start() {
   jobs_.narrow();
+  if (began_ == std::chrono::steady_clock::time_point()) begin_to("");
   if (forked_from_ && forked_from_->process->can_fork()) {
     if (auto child = forked_from_->process->fork(process_.program().log, forked_from_->checks,
                                                  process_.program().setup.mutant))
@@ -87,6 +90,7 @@ void WorkerClient::feed() {
       send_positions();
       process_.send(command_of(*job));
     }
+    if (jobs_.empty()) begin_to("");
     jobs_.add(*std::move(job));
   }
   send_positions();
@@ -124,7 +128,7 @@ void WorkerClient::take(const std::string& line, double seconds) {
   const json message = json::parse(line);
   if (const auto broken = broken_setup(message)) throw SetupError(*broken);
   if (message.contains("doing")) {
-    doing_ = message.at("doing").get<std::string>();
+    begin_to(message.at("doing").get<std::string>());
     return;
   }
   if (jobs_.empty() || !answers_job(message, jobs_.first())) throw OutOfStep();
@@ -161,7 +165,7 @@ void WorkerClient::take_verdicts(const json& message, double seconds) {
   const std::string refused = message.contains("refused") ? message.at("refused").get<std::string>() : "";
   if (message.contains("printed")) process_.forget_printed(message.at("printed").get<std::streamoff>());
   const Job job = jobs_.take_first();
-  doing_.clear();
+  begin_to("");
   work_.listener.took(job, seconds);
   if (!job.call) return;
   queue_->answered(*job.call);
@@ -181,7 +185,7 @@ void WorkerClient::check_deadline() {
 // The process has ended. The first job in flight is the one that it was at; the others go back into the
 // queue.
 void WorkerClient::lose(const std::optional<Judgement>& lost) {
-  doing_.clear();
+  begin_to("");
   if (jobs_.empty() || !lost) return;
   while (jobs_.size() > 1) queue_->put_back(jobs_.take_last());
   const double seconds = jobs_.seconds_of_first();
@@ -192,7 +196,21 @@ void WorkerClient::lose(const std::optional<Judgement>& lost) {
   blame(culprit, *lost, *queue_, work_.listener.verdict);
 }
 
+void WorkerClient::begin_to(std::string what) {
+  doing_ = std::move(what);
+  began_ = std::chrono::steady_clock::now();
+}
+
 std::string WorkerClient::current() const {
+  const std::string what = occupation();
+  if (what.empty()) return "";
+  const auto since =
+      std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now() - began_);
+  return since < kWorthTelling ? what : fmt::format("{} for {} s", what, since.count());
+}
+
+std::string WorkerClient::occupation() const {
+  if (!process_.is_ready()) return fmt::format("a {} worker starts", to_string(process_.kind()));
   if (jobs_.empty()) return "";
   const Job& job = jobs_.first();
   if (!doing_.empty()) return doing_;

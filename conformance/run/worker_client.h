@@ -2,6 +2,7 @@
 // the process dies or hangs, another one is started, which takes the rest.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <optional>
 #include <string>
@@ -68,7 +69,8 @@ class WorkerClient {
   /// Ends a worker that has not answered within its limit.
   void check_deadline();
 
-  /// The call or preparation that the worker works on, for progress: its id, or nothing.
+  /// What the worker does, for progress: the case, call or preparation, what it waits for, and for how long
+  /// where that is seconds. Empty if it has nothing to do.
   std::string current() const;
 
   /// Lets the worker exit without waiting for it: no more commands come.
@@ -84,13 +86,16 @@ class WorkerClient {
   bool answers_job(const nlohmann::json& message, const Job& job) const;
   void take_verdicts(const nlohmann::json& message, double seconds);
   void lose(const std::optional<Judgement>& lost);
+  std::string occupation() const;
+  void begin_to(std::string what);
 
   const Work work_;
   const std::optional<ForkedFrom> forked_from_;
   WorkerProcess process_;
-  JobWindow jobs_;     // in flight
-  Queue* queue_;       // the one of the queues that they are from
-  std::string doing_;  // what the worker reports that it is doing
+  JobWindow jobs_;                               // in flight
+  Queue* queue_;                                 // the one of the queues that they are from
+  std::string doing_;                            // what the worker reports that it is doing
+  std::chrono::steady_clock::time_point began_;  // to do that, or to start
 };
 
 }  // namespace opgate

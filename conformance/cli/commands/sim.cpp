@@ -316,6 +316,10 @@ std::function<int()> declare(CommandLine& app) {
                  "whether operations run as late as their stream allows, or as soon as they are issued")
       .one_of({"late", "early"})
       .shows_default();
+  app.add_flag(
+      "--tune", options->program.tunes,
+      "time all configurations of each kernel of Triton or Inductor, and take the fastest; otherwise "
+      "the first that works is taken, which a line of the output names");
   app.add_option("--report", options->report, "also keep what was found in this file, a line of JSON each")
       .type_name("FILE");
   app.takes_program(options->program.program);

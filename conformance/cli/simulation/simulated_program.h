@@ -15,6 +15,7 @@ struct SimulatedProgram {
   std::string architecture = "90";
   size_t devices = 2;
   std::string streams = "late";
+  bool tunes = false;  ///< all configurations of a kernel are timed
   std::vector<std::string> program;
 };
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -18,22 +18,28 @@ from opgate.registry import Check
 
 
 def judge_call(
-    call: Call, names: Sequence[str], in_python: Mapping[str, Check]
+    call: Call,
+    names: Sequence[str],
+    in_python: Mapping[str, Check],
+    begin: Callable[[str], None] = lambda _: None,
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Judgements as JSON, by check, and {"facts": ...} where a native check judged the call.
 
-    Raises RuntimeError for a check or call that does not exist.
+    `begin` is told what comes next, for the progress of the run. Raises RuntimeError for a check or call that
+    does not exist.
     """
     if call.place in ("cuda", "sim") and torch.cuda.is_available():
         torch.cuda.init()  # and what modules have left to it, such as a seed: it is not the call's
     judgements: dict[str, Any] = {}
     facts: dict[str, Any] = {}
     if native := [name for name in names if name not in in_python]:
+        begin(call.id)
         said = json.loads(_engine.judge(call.id, native))
         judgements |= said.pop("judgements")
         facts = said
     for name in names:
         if name in in_python:
+            begin(f"{call.id}/{name}")
             judgements[name] = _judged(in_python[name], call)
     return judgements, facts
 

@@ -127,13 +127,18 @@ class Worker:
         from opgate.model import MODELS
         from opgate.module_inputs import ModuleInputs
         from opgate.mutation import running
+        from opgate.occupation import Occupation
         from opgate.package import PackageStore
         from opgate.registration import all_operators, defined_in, registered, with_schema
         from opgate.registry import load_checks, prose_of
         from opgate.sources import digest_of, mapped_libraries, module_files, project_files
         from opgate.spec import SPECS
+        from opgate.startup import first_configuration
+        from opgate.startup.after_import import act_after_imports
         from opgate.startup.triton_parameters import name_parameters
 
+        if setup["simulated"]:
+            act_after_imports(first_configuration.actions())
         try:
             running.install()
         except running.WrongModule as error:
@@ -212,11 +217,14 @@ class Worker:
         self.process = os.getpid()
         self.choose_mutant(setup["mutant"])
         self.printed = _end_of_printed()
+        self.occupation = Occupation(lambda text: tell({"doing": text}))
+        if "triton" in sys.modules:
+            self.occupation.watch_triton()
         self.packages = PackageStore(
             Path(setup["packages"]),
             with_libraries,
             setup["modules"],
-            tell=lambda text: tell({"doing": text}),
+            tell=self.occupation.begin,
         )
         # The same limit as in native workers. New processes are allowed, because compilers must be started.
         resource.setrlimit(resource.RLIMIT_DATA, (setup["memory"], setup["memory"]))
@@ -272,6 +280,7 @@ class Worker:
         # next such call, and aborts if several threads make it at a time, as those of backward may.
         torch.set_num_threads(torch.get_num_threads())
         self.process = os.getpid()
+        self.occupation.belongs_here()
         self.choose_mutant(mutant)
         self.printed = _end_of_printed()
 

@@ -63,8 +63,11 @@ constexpr std::array kRows{
         "machine has processors; workers of `opgate run` that run beside others have 1"},
     Row{"TOOLS", "", "runtime/settings.cpp",
         "which of the tools `init`, `race`, `sync` and `stream` watch kernels, with commas between them"},
+    Row{"TUNE", "0", "runtime/settings.cpp",
+        "1: all configurations of a kernel of Triton or of Inductor are timed, and the fastest is taken; "
+        "otherwise the first that works, without tuning"},
 };
-static_assert(kRows.size() == static_cast<std::size_t>(Setting::tools) + 1);
+static_assert(kRows.size() == static_cast<std::size_t>(Setting::tune) + 1);
 
 const Row& row_of(Setting setting) { return kRows[static_cast<std::size_t>(setting)]; }
 

@@ -29,6 +29,7 @@ enum class Setting : std::uint8_t {
   shuffle,
   threads,
   tools,
+  tune,
 };
 
 constexpr const char* kSettingPrefix = "OPGATE_SIM_";

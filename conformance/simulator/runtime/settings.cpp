@@ -137,6 +137,7 @@ Read read() {
   values.recover = reader.flag(Setting::recover);
   values.aten_at_once = reader.flag(Setting::aten_at_once);
   values.tools = reader.tools();
+  values.tune = reader.flag(Setting::tune);
   values.schedule = reader.schedule(values.tools.any());
   if (!values.schedule.empty()) values.shuffle = 0;
   reader.demand_readable([] { approximation_edge(); });

@@ -117,4 +117,7 @@ int opgate_sim_aten_at_once();
 
 /// Whether OPGATE_SIM_LOG is set.
 int opgate_sim_log();
+
+/// Whether OPGATE_SIM_TUNE is set; startup/first_configuration.py asks.
+int opgate_sim_tunes();
 }

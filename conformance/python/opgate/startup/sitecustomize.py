@@ -6,47 +6,14 @@ too.
 
 from __future__ import annotations
 
-import importlib.abc
-import importlib.machinery
+import importlib
 import importlib.util
 import os
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 
 HERE = Path(__file__).parent
-
-
-class Finder(importlib.abc.MetaPathFinder):
-    """Finds modules where they would be found anyway, and acts once they have been executed."""
-
-    def __init__(self, actions: dict[str, Callable[[], None]]) -> None:
-        self.actions = actions
-        self.searching = False
-
-    def find_spec(
-        self, name: str, path: object = None, target: ModuleType | None = None
-    ) -> importlib.machinery.ModuleSpec | None:
-        """Answers only for modules whose action is due. Some programs search for one and do not import it."""
-        if self.searching or name not in self.actions:
-            return None
-        self.searching = True
-        try:
-            spec = importlib.util.find_spec(name)
-        finally:
-            self.searching = False
-        if spec is not None and spec.loader is not None:
-            execute = spec.loader.exec_module
-
-            def exec_module(module: ModuleType) -> None:
-                act = self.actions.pop(name, None)
-                execute(module)
-                if act is not None:
-                    act()
-
-            spec.loader.exec_module = exec_module  # type: ignore[method-assign]
-        return spec
 
 
 def part(file: Path) -> ModuleType:
@@ -77,10 +44,17 @@ def import_the_other() -> None:
             sys.modules["sitecustomize"] = this
 
 
-actions = {"triton": name_parameters_of_triton}
+def prepare_triton() -> None:
+    """Names parameters, and takes first configurations."""
+    name_parameters_of_triton()
+    without_tuning.pop("triton", lambda: None)()
+
+
+without_tuning = part(HERE / "first_configuration.py").actions()
+actions = {**without_tuning, "triton": prepare_triton}
 if "OPGATE_RECORD" in os.environ:
     recorder = part(HERE.parent / "recording" / "recorder.py")
     recorder.look_at_modules()
     actions["torch"] = recorder.begin
-sys.meta_path.insert(0, Finder(actions))
+part(HERE / "after_import.py").act_after_imports(actions)
 import_the_other()
