@@ -11,6 +11,7 @@
 #include <optional>
 #include <set>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "base/files.h"
@@ -162,7 +163,12 @@ void from_json(const nlohmann::json& json, NativeLibraries& libraries) {
 
 NativeLibraries load_libraries(const std::vector<std::string>& files, const std::string& interpreter,
                                bool modules_may_load, const std::vector<std::string>& suppliers) {
-  return Loader(files, interpreter, modules_may_load, suppliers).load();
+  // What this process has loaded needs nothing any more, so that a second Loader would find no needs.
+  using Question = std::tuple<std::vector<std::string>, std::string, bool, std::vector<std::string>>;
+  static std::map<Question, NativeLibraries> known;
+  const Question question{files, interpreter, modules_may_load, suppliers};
+  if (const auto found = known.find(question); found != known.end()) return found->second;
+  return known[question] = Loader(files, interpreter, modules_may_load, suppliers).load();
 }
 
 }  // namespace opgate

@@ -35,6 +35,9 @@ class PythonHalf {
   /// every worker plans with the catalog.
   void demand_same(const nlohmann::json& said);
 
+  /// Lets the next run ask Python again, whatever has changed.
+  void forget() const { cache_.forget(); }
+
   /// The process that Python workers are forked from, for calls on other than simulated devices.
   WorkerTemplate& process() { return process_; }
 

@@ -1,6 +1,7 @@
 #include "run/supervisor.h"
 
 #include <fmt/format.h>
+#include <opgate/error.h>
 
 #include <algorithm>
 #include <list>
@@ -90,8 +91,13 @@ std::optional<Costs> Supervisor::run(CaseSet& todo, size_t jobs, const Observer&
   CostTracker cost_tracker(calls, todo);
   once.listener.took = [&](const Job& job, double seconds) { cost_tracker.add(job, seconds); };
   give_owed(todo, once.listener.verdict);
-  for (const bool simulated : {false, true}) {
-    if (!run_on(simulated, todo, jobs, once)) return std::nullopt;
+  try {
+    for (const bool simulated : {false, true}) {
+      if (!run_on(simulated, todo, jobs, once)) return std::nullopt;
+    }
+  } catch (const SetupError&) {  // a worker may have found what the kept catalog did not show
+    python_.forget();
+    throw;
   }
   return cost_tracker.costs();
 }

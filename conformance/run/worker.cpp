@@ -1,5 +1,6 @@
 #include "run/worker.h"
 
+#include <c10/util/Exception.h>
 #include <fmt/format.h>
 #include <opgate/error.h>
 #include <unistd.h>
@@ -7,6 +8,8 @@
 #include <algorithm>
 #include <iostream>
 #include <memory>
+#include <new>
+#include <stdexcept>
 #include <utility>
 
 #include "base/text.h"
@@ -84,6 +87,8 @@ class NativeWorker {
     limit_memory(setup_.memory);
     if (!simulated_) forbid_processes();  // the simulated device compiles kernels
   }
+
+  Worker kind() const { return setup_.worker; }
 
   // Carries out a command, and returns the answer to it, if there is a single one.
   std::optional<json> carry_out(const json& command) {
@@ -171,6 +176,12 @@ class NativeWorker {
   bool begun_ = false;
 };
 
+// Where a result is too large for this process: this call is blamed, and the next ones get a fresh process.
+[[noreturn]] int end_without_answer(const std::exception& error) {
+  std::cerr << error.what() << '\n';
+  _exit(1);
+}
+
 }  // namespace
 
 int serve_as_worker() {
@@ -199,9 +210,17 @@ int serve_as_worker() {
   } catch (const SetupError& error) {
     answer(json{{"broken", error.what()}});
     return 2;
-  } catch (const std::exception& error) {  // such as from a result that is too large for this process
-    std::cerr << error.what() << '\n';
-    _exit(1);  // without an answer: this call is blamed, and the next ones get a fresh process
+  } catch (const c10::Error& error) {
+    return end_without_answer(error);
+  } catch (const std::bad_alloc& error) {
+    return end_without_answer(error);
+  } catch (const std::length_error& error) {
+    return end_without_answer(error);
+  } catch (const std::exception& error) {
+    answer(json{{"broken", fmt::format("OpGate itself failed in the {} worker: {}; the operator is not to "
+                                       "blame: please report it",
+                                       to_string(worker->kind()), first_line(error.what()))}});
+    return 2;
   }
   return 0;
 }

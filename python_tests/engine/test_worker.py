@@ -8,7 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
@@ -75,12 +75,16 @@ class Worker:
 
     process: subprocess.Popen[str]
     answers: IO[str]
+    doing: list[str] = field(default_factory=list)  # what it reported before its last answer
 
     def ask(self, command: dict[str, Any]) -> dict[str, Any]:
         assert self.process.stdin is not None
         self.process.stdin.write(json.dumps(command) + "\n")
         self.process.stdin.flush()
-        return json.loads(self.answers.readline())
+        self.doing = []
+        while "doing" in (message := json.loads(self.answers.readline())):
+            self.doing.append(message["doing"])
+        return message
 
     def leave(self) -> tuple[int, str, str]:
         """Closes the worker's input; returns exit status, stdout and stderr."""
@@ -203,12 +207,34 @@ def test_a_worker_tells_what_its_modules_register(setup: dict[str, Any], tmp_pat
     assert "FuncTorchBatched" in registered["opgate_ops::identity_conv"]["kernels"]
 
 
-def test_a_call_that_cannot_be_is_answered_and_survived(ready: tuple[Worker, dict[str, Any]]) -> None:
+@pytest.mark.parametrize(
+    ("command", "fragments"),
+    [
+        (
+            {"run": CALL.replace("4x8", "5x5"), "checks": ["opcheck"]},
+            ["has other specs than this run was planned with", "no sample '5x5'", "run again"],
+        ),
+        ({"run": CALL, "checks": ["no.check"]}, ["OpGate itself failed", "no.check", "judging.py:"]),
+        ({"run": CALL}, ["OpGate itself failed", "KeyError: 'checks'", "worker.py:"]),
+    ],
+    ids=["a sample that the worker does not know", "no such check", "no checks"],
+)
+def test_an_error_of_opgate_is_one_of_the_run_and_of_no_operator(
+    command: dict[str, Any], fragments: list[str], setup: dict[str, Any]
+) -> None:
+    with worker() as python:
+        python.ask({"setup": setup})
+        answer = python.ask(command)
+        assert set(answer) == {"broken"}
+        for fragment in fragments:
+            assert fragment in answer["broken"]
+        assert python.leave()[0] == 2
+
+
+def test_a_worker_reports_which_check_it_begins(ready: tuple[Worker, dict[str, Any]]) -> None:
     python, _ = ready
-    nonsense = CALL.replace("4x8", "5x5")
-    judgement = python.ask({"run": nonsense, "checks": ["opcheck"]})["judgements"]["opcheck"]
-    assert judgement["verdict"] == "fail" or "no sample '5x5'" in judgement["reason"]
-    assert python.ask({"run": CALL, "checks": ["opcheck"]})["judgements"]["opcheck"] == {"verdict": "pass"}
+    python.ask({"run": CALL, "checks": ["opcheck", "export.graph"]})
+    assert python.doing == [f"{CALL}/opcheck", f"{CALL}/export.graph"]
 
 
 @pytest.mark.parametrize(

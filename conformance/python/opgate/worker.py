@@ -10,6 +10,7 @@ import json
 import os
 import resource
 import sys
+import traceback
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, NoReturn, TextIO
@@ -215,6 +216,7 @@ class Worker:
         ]
 
         self.process = os.getpid()
+        self.name = f"the Python worker{' of the simulated device' if setup['simulated'] else ''}"
         self.choose_mutant(setup["mutant"])
         self.printed = _end_of_printed()
         self.occupation = Occupation(lambda text: tell({"doing": text}))
@@ -284,15 +286,29 @@ class Worker:
         self.choose_mutant(mutant)
         self.printed = _end_of_printed()
 
+    def _call(self, call_id: str) -> Any:
+        """The call of a plan. Raises SetupError where this process has other specs than the plan's."""
+        from opgate.call import Call
+
+        call = Call(call_id, self.packages)
+        try:
+            _ = call.described
+        except RuntimeError as error:
+            raise SetupError(
+                f"{self.name} has other specs than this run was planned with: {error}. A spec depends on "
+                "something that changes or differs between processes, such as an environment variable, a "
+                "file or the time; run again"
+            ) from error
+        return call
+
     def _run(self, command: dict[str, Any]) -> dict[str, Any]:
         from opgate import _engine
-        from opgate.call import Call
         from opgate.judging import judge_call
         from opgate.lost_device import end_if_lost
         from opgate.mutation import running
 
-        call = Call(command["run"], self.packages)
-        judgements, facts = judge_call(call, command["checks"], self.checks)
+        call = self._call(command["run"])
+        judgements, facts = judge_call(call, command["checks"], self.checks, self.occupation.begin)
         end_if_lost(call.place)
         answer = {"ran": call.id, "judgements": judgements} | facts
         if self.reports_mutants:
@@ -333,10 +349,38 @@ def serve(commands: TextIO, answers: TextIO) -> int:
     answer({"ready": worker.described()})
     while line := commands.readline():
         command = json.loads(line)
-        said = _fork(command["fork"], worker) if "fork" in command else worker.answer(command)
+        try:
+            said = _fork(command["fork"], worker) if "fork" in command else worker.answer(command)
+        except SetupError as error:
+            answer({"broken": str(error)})
+            return 2
+        except Exception as error:
+            if not is_of_opgate(error):
+                raise
+            answer({"broken": _own_failure(worker, command, error)})
+            return 2
         if said is not None:
             answer(said)
     return 0
+
+
+def is_of_opgate(error: Exception) -> bool:
+    """Whether OpGate's own code raised it, and neither the operator nor torch, as where memory runs out."""
+    from opgate import _engine
+
+    if isinstance(error, MemoryError | RuntimeError) and not isinstance(error, _engine.SetupError):
+        return False
+    own = str(Path(__file__).parent) + os.sep
+    return all(frame.filename.startswith(own) for frame in traceback.extract_tb(error.__traceback__))
+
+
+def _own_failure(worker: Worker, command: dict[str, Any], error: Exception) -> str:
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    said = f"{type(error).__name__}: {' '.join(str(error).split())}"
+    return (
+        f"OpGate itself failed in {worker.name}, at {Path(frame.filename).name}:{frame.lineno}, while it "
+        f"carried out {json.dumps(command)[:200]}: {said}; the operator is not to blame: please report it"
+    )
 
 
 def _fork(request: dict[str, Any], worker: Worker) -> dict[str, Any] | None:
