@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
 #include <utility>
 
 #include "spec/specs.h"
@@ -34,6 +36,20 @@ constexpr std::array<std::string_view, sizeof...(I)> all_tag_names(std::index_se
 
 constexpr auto kTagNames = all_tag_names(std::make_index_sequence<kTags>());
 
+// The dispatcher gives the place of a registration in no other way: "CPU: registered at FILE:LINE :: SCHEMA".
+std::vector<std::string> registering_files(const c10::OperatorHandle& op) {
+  constexpr std::string_view kPlace = "registered at ";
+  std::set<std::string> files;
+  std::istringstream state(op.dumpState());
+  for (std::string line; std::getline(state, line);) {
+    const size_t place = line.find(kPlace);
+    if (place == std::string::npos) continue;
+    const std::string file = line.substr(place + kPlace.size(), line.find(" :: ") - place - kPlace.size());
+    files.insert(file.substr(0, file.rfind(':')));
+  }
+  return {files.begin(), files.end()};
+}
+
 }  // namespace
 
 bool has_fake_kernel(const c10::OperatorHandle& op) {
@@ -58,6 +74,7 @@ OpRegistration registration_of(const c10::OperatorHandle& op) {
   for (const at::Tag tag : op.getTags()) found.tags.emplace_back(kTagNames.at(static_cast<size_t>(tag)));
   std::ranges::sort(found.tags);
   found.fake = has_fake_kernel(op);
+  found.files = registering_files(op);
   return found;
 }
 
@@ -74,13 +91,17 @@ PythonKernels kernels_only_in_python(const OpRegistrations& with_python) {
 }
 
 void to_json(nlohmann::json& json, const OpRegistration& registration) {
-  json = {{"kernels", registration.kernels}, {"tags", registration.tags}, {"fake", registration.fake}};
+  json = {{"kernels", registration.kernels},
+          {"tags", registration.tags},
+          {"fake", registration.fake},
+          {"files", registration.files}};
 }
 
 void from_json(const nlohmann::json& json, OpRegistration& registration) {
   json.at("kernels").get_to(registration.kernels);
   json.at("tags").get_to(registration.tags);
   json.at("fake").get_to(registration.fake);
+  json.at("files").get_to(registration.files);
 }
 
 }  // namespace opgate

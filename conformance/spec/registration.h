@@ -18,6 +18,9 @@ struct OpRegistration {
   std::vector<std::string> kernels;
   std::vector<std::string> tags;  ///< names, sorted: "pt2_compliant_tag"
   bool fake = false;              ///< has_fake_kernel(); in Python, without those that only raise
+  /// The sources that define the operator or register its kernels, as their compiler or Python names them;
+  /// sorted.
+  std::vector<std::string> files;
 };
 
 /// By name of the operator: "namespace::op" or "namespace::op.overload".

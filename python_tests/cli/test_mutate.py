@@ -156,3 +156,40 @@ def test_what_a_slow_check_would_notice_is_reported_with_a_survivor(opgate: OpGa
     assert {each["number"] for each in noticed} <= {
         each["number"] for each in mutants(project) if each["fate"] == "killed"
     }, slow
+
+
+NEGATE = """
+#include <ATen/ATen.h>
+#include <torch/library.h>
+at::Tensor row_negate(const at::Tensor& x) { return x.dim() == 2 ? -x : x.flip(0); }
+TORCH_LIBRARY_FRAGMENT(rows, m) { m.def("row_negate(Tensor x) -> Tensor"); }
+TORCH_LIBRARY_IMPL(rows, CPU, m) { m.impl("row_negate", &row_negate); }
+"""
+NEGATE_SPEC = """
+
+@opgate.spec("rows::row_negate")
+def row_negate(spec: opgate.OpSpec) -> None:
+    spec.dtypes(torch.float32)
+    spec.accuracy(opgate.exact())
+    spec.reference(lambda x: -x)
+    spec.sample(opgate.uniform(2, 3))
+"""
+
+
+def test_the_sources_of_operators_that_are_not_chosen_are_left_alone(opgate: OpGate, project: Path) -> None:
+    two = shutil.copytree(project, project.parent / "two", ignore=shutil.ignore_patterns(".opgate"))
+    (two / "src" / "row_negate.cpp").write_text(NEGATE)
+    build = (two / "build.sh").read_text()
+    (two / "build.sh").write_text(build.replace("src/row_scale.cpp", "src/row_scale.cpp src/row_negate.cpp"))
+    with (two / "row_specs.py").open("a") as specs:
+        specs.write(NEGATE_SPEC)
+    subprocess.run(["./build.sh"], cwd=two, env=os.environ | {"OPGATE_PYTHON": sys.executable}, check=True)
+    others = opgate("list", "others", "--op", "row_negate", folder=two)
+    assert others.stdout == "src/row_scale.cpp\n", others
+    scored = opgate("mutate", *CHECKS, "--op", "row_negate", folder=two)
+    assert scored.returncode == 0, scored
+    assert {each["file"] for each in mutants(two)} == {"src/row_negate.cpp"}
+    assert {each["fate"] for each in mutants(two)} == {"killed"}
+    named = opgate("mutate", "src", "--without", "row_negate*", "--op", "row_negate", folder=two)
+    assert named.returncode == 2, named
+    assert "all 1 sources of src are those of operators that --op leaves out" in named.stderr, named

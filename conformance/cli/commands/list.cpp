@@ -1,5 +1,5 @@
-// opgate list ops|checks|cases|tests|sources|coverage: lists what a run would cover, without running any of
-// it.
+// opgate list ops|checks|cases|tests|sources|others|coverage: lists what a run would cover, without running
+// any of it.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -15,6 +15,7 @@
 #include "cli/project/run_cases.h"
 #include "cli/terminal/terminal.h"
 #include "plan/patterns.h"
+#include "provenance/files_of_operators.h"
 #include "provenance/source_digests.h"
 
 namespace opgate::list {
@@ -78,22 +79,44 @@ void list_tests(const Plan& plan) {
   for (const auto& [test, cases] : tests) fmt::print("{} {}\n", test, cases);
 }
 
-// Prints a digest of each operator's sources, from which `opgate watch` knows the operators that a changed
-// file belongs to; "-" if the sources are unknown.
-void list_sources(const Project& project, const std::vector<std::string>& ops) {
+std::vector<std::string> libraries_of(const Config& config) {
   std::vector<std::string> libraries;
-  for (const auto& names : {project.config.libraries, project.config.specs}) {
-    for (const std::string& name : names) libraries.push_back(project.config.find_library(name));
+  for (const auto& names : {config.libraries, config.specs}) {
+    for (const std::string& name : names) libraries.push_back(config.find_library(name));
   }
+  return libraries;
+}
+
+void demand_ops(const Project& project, const std::vector<std::string>& ops) {
   Names names;
   for (const Spec& spec : project.subjects) names[spec.id] = spec.name;
   demand_matches("op", ops, names);
-  SourceDigests digests(project.config, libraries, project.subjects);
+}
+
+bool is_chosen(const Spec& spec, const std::vector<std::string>& ops) {
+  return selects(ops, spec.id) || selects(ops, spec.name);
+}
+
+// Prints a digest of each operator's sources, from which `opgate watch` knows the operators that a changed
+// file belongs to; "-" if the sources are unknown.
+void list_sources(const Project& project, const std::vector<std::string>& ops) {
+  demand_ops(project, ops);
+  SourceDigests digests(project.config, libraries_of(project.config), project.subjects);
   for (const Spec& spec : project.subjects) {
-    if (!selects(ops, spec.id) && !selects(ops, spec.name)) continue;
+    if (!is_chosen(spec, ops)) continue;
     const std::string digest = digests.of(spec);
     fmt::print("{} {}\n", digest.empty() ? "-" : digest, spec.id);
   }
+}
+
+// Prints the files that `opgate mutate` leaves alone where it is asked for these operators.
+void list_others(const Project& project, const std::vector<std::string>& ops) {
+  demand_ops(project, ops);
+  std::vector<bool> chosen;
+  for (const Spec& spec : project.subjects) chosen.push_back(is_chosen(spec, ops));
+  for (const std::string& file : files_of_others(project.config, libraries_of(project.config),
+                                                 project.subjects, project.registered, chosen))
+    fmt::print("{}\n", file);
 }
 
 int list(const ProjectOptions& options, Filter filter, bool no_simulator, const ShardOptions& part,
@@ -101,9 +124,9 @@ int list(const ProjectOptions& options, Filter filter, bool no_simulator, const 
   if (!part.shard.empty() && what != "cases")
     throw SetupError(
         fmt::format("--shard is for `opgate list cases` only; {} are not divided into shards", what));
-  if (what == "sources" && (!filter.devices.empty() || filter.chooses_cases()))
-    throw SetupError(
-        "`opgate list sources` cannot be filtered by --device or --case; choose operators with --op");
+  if ((what == "sources" || what == "others") && (!filter.devices.empty() || filter.chooses_cases()))
+    throw SetupError(fmt::format(
+        "`opgate list {}` cannot be filtered by --device or --case; choose operators with --op", what));
   if (what == "coverage" && (!filter.devices.empty() || filter.chooses_cases() || !filter.checks.empty()))
     throw SetupError("`opgate list coverage` can only be filtered by --op: it lists what operators have");
   choose_simulator(filter, no_simulator);
@@ -121,6 +144,7 @@ int list(const ProjectOptions& options, Filter filter, bool no_simulator, const 
                               project.subjects.empty() ? Plan() : make_plan(project.subjects, project.checks),
                               filter.ops));
   if (what == "sources") list_sources(project, filter.ops);
+  if (what == "others") list_others(project, filter.ops);
   if (what == "cases") list_cases(make_plan(project.subjects, project.checks, filter), part);
   if (what == "tests") list_tests(make_plan(project.subjects, project.checks, filter));
   return kAllKept;
@@ -138,12 +162,13 @@ std::function<int()> declare(CommandLine& app) {
   declare_filter(app, *filter);
   declare_no_simulator(app, *no_simulator);
   part->declare(app);
-  app.add_option("WHAT", *what,
-                 "ops, checks, cases, tests, sources (a digest of what each operator is made from), or "
-                 "coverage (what "
-                 "each operator of the libraries and modules has: a spec, samples, kernels)")
+  app.add_option(
+         "WHAT", *what,
+         "ops, checks, cases, tests, sources (a digest of what each operator is made from), others (the "
+         "files of operators that --op leaves out), or coverage (what "
+         "each operator of the libraries and modules has: a spec, samples, kernels)")
       .required()
-      .one_of({"ops", "checks", "cases", "tests", "sources", "coverage"});
+      .one_of({"ops", "checks", "cases", "tests", "sources", "others", "coverage"});
   return [=] { return list(*options, *filter, *no_simulator, *part, *what); };
 }
 

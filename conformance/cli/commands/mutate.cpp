@@ -15,10 +15,13 @@
 #include "mutation/mutation_run.h"
 #include "process/interrupt.h"
 #include "process/mutants.h"
+#include "process/run_program.h"
+#include "run/programs.h"
 
 namespace opgate::mutate {
 namespace {
 
+namespace fs = std::filesystem;
 using std::chrono::steady_clock;
 
 // A mutant often never ends.
@@ -95,9 +98,28 @@ bool ask_slow_checks(MutationRun& run, std::vector<MutantResult>& results) {
 
 // A line for each mutant. While they run, the lines are in the order in which the mutants end, without what
 // slow checks find.
-void write_lines(const std::filesystem::path& file, const std::vector<MutantResult>& results) {
+void write_lines(const fs::path& file, const std::vector<MutantResult>& results) {
   std::ofstream lines(file);
   for (const MutantResult& result : results) lines << mutant_line(result) << '\n';
+}
+
+// The files of operators that --op leaves out. Another process reads the libraries, because this one loads
+// those with mutants.
+std::set<std::string> files_of_others(const MutateOptions& options, const Config& config) {
+  if (options.filter.ops.empty()) return {};
+  std::vector<std::string> words{
+      this_program(config).opgate, "list", "others", "--config", config.file, "--output", config.output};
+  if (!options.project.build.empty())
+    words.insert(words.end(), {"--build", fs::absolute(options.project.build)});
+  words.emplace_back("--op");
+  words.insert(words.end(), options.filter.ops.begin(), options.filter.ops.end());
+  const fs::path list = config.output / "others.txt";
+  if (!has_succeeded(run_to_end({words, {}}, config.file.parent_path(), list, Errors::shown)))
+    throw SetupError("which sources belong to the operators of --op is not known; the reason is above");
+  std::set<std::string> files;
+  std::ifstream lines(list);
+  for (std::string file; std::getline(lines, file);) files.insert(file);
+  return files;
 }
 
 // What workers need to know of mutants in Python modules and in PTX; see python/opgate/mutation/running.py
@@ -114,6 +136,7 @@ int mutate(MutateOptions options) {
   const Config config = options.project.read();
   const EquivalentMutants equivalent(config.mutation.equivalent);
   options.choice.devices = options.filter.devices;
+  options.choice.of_others = files_of_others(options, config);
   const MutatedBuild built = build_mutants(config, options.choice);
   const double build_seconds = seconds();
   if (built.mutants.empty() && !options.choice.diff.empty()) {  // a change of comments, documents or tests
@@ -141,7 +164,7 @@ int mutate(MutateOptions options) {
   print_begin(built, *broken);
   const double reached_seconds = seconds();
 
-  const std::filesystem::path file = mutants_file(config.output);
+  const fs::path file = mutants_file(config.output);
   std::ofstream lines(file);
   std::vector<MutantResult> results;
   size_t survived = 0;

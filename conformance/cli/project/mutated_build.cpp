@@ -67,6 +67,7 @@ MutatedBuild build_mutants(const Config& config, const MutantChoice& choice) {
                      {"python", place / "python"},
                      {"sources", sources},
                      {"without", without},
+                     {"of_others", choice.of_others},
                      {"command", build.command},
                      {"log", place / "build.log"},
                      {"environment",

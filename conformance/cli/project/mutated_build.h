@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,7 @@ struct MutantChoice {
   std::string diff;                  ///< only of lines that differ from this git revision; empty: all
   size_t most = 0;                   ///< so many are drawn; 0: all
   uint64_t seed = 0;                 ///< of the draw
+  std::set<std::string> of_others;   ///< files of operators that are not chosen, which are left alone
   std::vector<std::string> devices;  ///< on which they run, for the build command; by default all
 };
 

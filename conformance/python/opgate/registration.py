@@ -27,6 +27,7 @@ def registered(others: Iterable[str]) -> dict[str, dict[str, Any]]:
             unwritten = unwritten_kernels(custom_op)
             registration["kernels"] = [key for key in registration["kernels"] if key not in unwritten]
             registration["fake"] = "Meta" not in unwritten
+        registration["files"] = sorted({*registration["files"], *registering_files(registered_name(name))})
     return registrations
 
 

@@ -22,8 +22,11 @@ class Wrong(Exception):
     """The request cannot be carried out, for a reason that the user can change."""
 
 
-def sources_of(root: Path, wanted: list[str], without: list[str]) -> list[str]:
-    """The sources that are named, or lie in a folder that is, relative to `root`."""
+def sources_of(root: Path, wanted: list[str], without: list[str], of_others: list[str]) -> list[str]:
+    """The sources that are named, or lie in a folder that is, relative to `root`.
+
+    Files of operators that --op leaves out (`of_others`) are left out, unless they are named themselves.
+    """
     endings = (*ENDINGS, ENDING, PTX_ENDING)
     files = [str(file) for file in project_files(root) if file.suffix in endings]
     found: list[str] = []
@@ -41,7 +44,12 @@ def sources_of(root: Path, wanted: list[str], without: list[str]) -> list[str]:
     }
     if not left:
         raise Wrong(f"all {len(found)} sources of {', '.join(wanted)} are left out by {', '.join(without)}")
-    return sorted(left)
+    own = left - (set(of_others) - set(wanted))
+    if not own:
+        raise Wrong(
+            f"all {len(left)} sources of {', '.join(wanted)} are those of operators that --op leaves out"
+        )
+    return sorted(own)
 
 
 def chooser(
@@ -96,7 +104,7 @@ def main() -> int:
             Path(request["config"]),
             Path(request["copy"]),
             Path(request["python"]),
-            sources_of(root, request["sources"], request["without"]),
+            sources_of(root, request["sources"], request["without"], request["of_others"]),
             request["command"],
             Path(request["log"]),
             request["environment"],
