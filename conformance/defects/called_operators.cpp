@@ -28,6 +28,18 @@ CasesOfDefect* find_the_same(std::vector<CasesOfDefect>& defects, const BrokenCa
   return found == defects.end() ? nullptr : &*found;
 }
 
+// Whether both crash in the same way at one line of the same function. Stacks have no lines of headers of
+// PyTorch or of the system.
+bool crash_at_one_line(const BrokenCase& one, const BrokenCase& other) {
+  if (!one.is_crash() || one.judgement.stack.empty() || other.judgement.stack.empty()) return false;
+  const std::string& frame = one.judgement.stack.front();
+  const size_t line = frame.find(" at ");
+  if (line == std::string::npos) return false;
+  return other.judgement.stack.front().ends_with(frame.substr(line)) &&
+         one.innermost_functions().front() == other.innermost_functions().front() &&
+         one.fault.kind == other.fault.kind && one.how_it_ended() == other.how_it_ended();
+}
+
 // The defect of a called operator that `defect` is part of; null if there is none. An operator that calls
 // others in its turn passes its own on first, so that all end at the innermost.
 CasesOfDefect* explanation(const std::string& caller, const CasesOfDefect& defect,
@@ -58,6 +70,22 @@ void move_to_called_operators(std::map<std::string, std::vector<CasesOfDefect>>&
         same->of_callers.insert(same->of_callers.end(), cases.begin(), cases.end());
       return true;
     });
+  }
+}
+
+void move_to_shared_lines(std::map<std::string, std::vector<CasesOfDefect>>& defects) {
+  std::vector<CasesOfDefect*> crashes;
+  for (auto& [op, all] : defects) {
+    std::erase_if(all, [&](const CasesOfDefect& defect) {
+      const auto same = std::ranges::find_if(crashes, [&](const CasesOfDefect* earlier) {
+        return crash_at_one_line(*earlier->root, *defect.root);
+      });
+      if (same == crashes.end()) return false;
+      for (const auto& cases : {defect.cases, defect.of_callers})
+        (*same)->of_sharing.insert((*same)->of_sharing.end(), cases.begin(), cases.end());
+      return true;
+    });
+    for (CasesOfDefect& defect : all) crashes.push_back(&defect);
   }
 }
 

@@ -1,4 +1,5 @@
-// An operator that calls another one through the dispatcher shows the defects of that one, too.
+// An operator that calls another one through the dispatcher, or shares a function with it, shows the defects
+// of that one, too.
 #pragma once
 
 #include <map>
@@ -15,11 +16,16 @@ struct CasesOfDefect {
   const BrokenCase* root = nullptr;
   std::vector<const BrokenCase*> cases;
   std::vector<const BrokenCase*> of_callers = {};  ///< of operators that call this one
+  std::vector<const BrokenCase*> of_sharing =
+      {};  ///< of others that crash at the same line of a shared function
 };
 
 /// The defects of the operators of one device, by operator; `called` has the operators that each one calls,
 /// directly or not. Moves what an operator shows as well as one that it calls to the latter's defect.
 void move_to_called_operators(std::map<std::string, std::vector<CasesOfDefect>>& defects,
                               const std::map<std::string, std::set<std::string>>& called);
+
+/// Crashes of several operators at one line of one function are one defect, of the first of them by name.
+void move_to_shared_lines(std::map<std::string, std::vector<CasesOfDefect>>& defects);
 
 }  // namespace opgate

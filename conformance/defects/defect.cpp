@@ -86,6 +86,10 @@ Defect defect_of(const CasesOfDefect& shown) {
     count(*each, defect);
     ++defect.callers[each->op];
   }
+  for (const BrokenCase* each : shown.of_sharing) {
+    count(*each, defect);
+    ++defect.sharing[each->op];
+  }
   defect.example = best->id;
   defect.evidence = best->judgement;
   defect.cause = cause_of(*best);
@@ -131,6 +135,7 @@ std::vector<Defect> Defects::found() const {
     by_device[device][op] = sorted_by_cause(symptoms[key]);
   }
   for (auto& [device, by_op] : by_device) move_to_called_operators(by_op, called_);
+  for (auto& [device, by_op] : by_device) move_to_shared_lines(by_op);
   std::vector<Defect> defects;
   for (const auto& [op, device] : std::views::keys(by_op_)) {
     for (const CasesOfDefect& shown : by_device.at(device).at(op)) defects.push_back(defect_of(shown));
@@ -146,6 +151,7 @@ void to_json(nlohmann::json& json, const Defect& defect) {
           {"checks", defect.checks}, {"variants", defect.variants},
           {"cases", defect.cases}};
   if (!defect.callers.empty()) json["callers"] = defect.callers;
+  if (!defect.sharing.empty()) json["sharing"] = defect.sharing;
 }
 
 }  // namespace opgate

@@ -497,6 +497,24 @@ TEST_F(CallersTest, NorThatOfAnOperatorThatItDoesNotCall) {
   EXPECT_EQ(defects_.found().size(), 2u);
 }
 
+TEST_F(CallersTest, ACrashAtOneLineOfAFunctionIsOneDefectThoughNeitherCallsTheOther) {
+  add("other", "value.reference", crash("SIGFPE", {"rows<float> at rows.h:7", "other at a.cpp:3"}));
+  add("outer", "value.reference", crash("SIGFPE", {"rows<double> at rows.h:7", "outer at b.cpp:9"}));
+  const std::vector<Defect> found = defects_.found();
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found.front().count(), 2u);
+  EXPECT_EQ(found.front().sharing, (std::map<std::string, size_t>{{"outer", 1}}));
+}
+
+TEST_F(CallersTest, CrashesAtOtherLinesOrInOtherWaysOrWithoutALineAreSeveral) {
+  add("inner2", "value.reference", crash("SIGFPE", {"rows at rows.h:8", "inner2 at a.cpp:3"}));
+  add("other", "value.reference", crash("SIGFPE", {"rows at rows.h:7", "other at a.cpp:3"}));
+  add("outer2", "value.reference", crash("SIGSEGV", {"rows at rows.h:7", "outer2 at b.cpp:9"}));
+  add("plain", "value.reference", crash("SIGFPE", {"rows in librows.so"}));
+  add("plain2", "value.reference", crash("SIGFPE", {"rows in librows.so"}));
+  EXPECT_EQ(defects_.found().size(), 5u);
+}
+
 TEST_F(CallersTest, ThroughOthersItIsTheInnermosts) {
   defects_.add_called("outermost", {"outer", "inner"});
   for (const char* op : {"inner", "outer", "outermost"})

@@ -36,12 +36,21 @@ std::string cases_text(const Defect& defect) {
 }
 
 // "scale_twice (3 cases), which calls it"
+std::string others_text(const std::map<std::string, size_t>& others, std::string_view relation) {
+  std::vector<std::string> shown;
+  for (const auto& [op, cases] : others)
+    shown.push_back(fmt::format("{} ({} case{})", op, cases, cases == 1 ? "" : "s"));
+  return fmt::format("{}, which {}", fmt::join(shown, ", "), relation);
+}
+
 std::string callers_text(const Defect& defect) {
-  std::vector<std::string> callers;
-  for (const auto& [op, cases] : defect.callers)
-    callers.push_back(fmt::format("{} ({} case{})", op, cases, cases == 1 ? "" : "s"));
-  if (callers.empty()) return "";
-  return fmt::format("{}, which call{} it", fmt::join(callers, ", "), callers.size() == 1 ? "s" : "");
+  std::vector<std::string> texts;
+  if (!defect.callers.empty())
+    texts.push_back(others_text(defect.callers, defect.callers.size() == 1 ? "calls it" : "call it"));
+  if (!defect.sharing.empty())
+    texts.push_back(others_text(
+        defect.sharing, defect.sharing.size() == 1 ? "crashes at the same line" : "crash at the same line"));
+  return fmt::format("{}", fmt::join(texts, "; "));
 }
 
 // What the reason of a crash or of a wrong spec tells that the cause does not: what was printed last, limits.
