@@ -170,6 +170,14 @@ std::vector<std::string> FunctionSchema::names() const {
   return all;
 }
 
+std::vector<std::string> FunctionSchema::written() const {
+  std::vector<std::string> names;
+  for (const Parameter& each : parameters_) {
+    if (each.written) names.push_back(each.name);
+  }
+  return names;
+}
+
 std::set<std::string> FunctionSchema::tuples() const {
   std::set<std::string> names;
   for (const Parameter& each : parameters_) {

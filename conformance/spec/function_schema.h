@@ -26,6 +26,9 @@ class FunctionSchema {
   /// The names of the parameters in the order of the schema.
   std::vector<std::string> names() const;
 
+  /// The parameters whose tensors calls have written.
+  std::vector<std::string> written() const;
+
   /// The parameters that get tuples.
   std::set<std::string> tuples() const;
 

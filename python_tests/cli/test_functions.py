@@ -197,6 +197,13 @@ def test_schemas_say_what_the_calls_have_shown(recorded: Completed, folder: Path
     assert schema_of(folder, f"{kernels}:pooled") == f"{kernels}:pooled(Tensor[] arg0, int[] arg1) -> Tensor"
 
 
+def test_a_function_that_writes_an_argument_is_named(recorded: Completed) -> None:
+    lines = recorded.stdout.splitlines()
+    writing = [index for index, line in enumerate(lines) if "writes `" in line]
+    assert [lines[index].strip() for index in writing] == ["writes `x`: this is recorded as meant"]
+    assert lines[writing[0] - 1].split()[0] == "strangelib._kernels:halve_"
+
+
 @pytest.mark.long
 def test_wrong_functions_are_defects_and_right_ones_are_silent(ran: Completed, folder: Path) -> None:
     """Each wrong one in its own way, and so is what one of them calls."""

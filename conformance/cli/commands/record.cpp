@@ -90,6 +90,9 @@ void print_table(const Recording& recording, const fs::path& folder) {
   for (const auto& [name, op] : recording.operators) {
     fmt::print("  {:<{}}  {:>5} samples  {:>8} calls  {}\n", name, width, op.samples, op.calls,
                fmt::join(op.dtypes, ", "));
+    if (!op.written.empty())
+      fmt::print("  {:<{}}  writes `{}`: this is recorded as meant\n", "", width,
+                 fmt::join(op.written, "`, `"));
     if (op.rejections > 0)
       fmt::print("  {:<{}}  {:>5} kinds of call that raised, kept as such\n", "", width, op.rejections);
     for (const auto& [reason, count] : op.left_out)

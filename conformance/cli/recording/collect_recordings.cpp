@@ -13,6 +13,7 @@
 #include "base/build.h"
 #include "base/dtypes.h"
 #include "cli/recording/operator_origins.h"
+#include "spec/function_name.h"
 #include "spec/function_schema.h"
 #include "spec/recordings.h"
 #include "spec/registered_name.h"
@@ -439,7 +440,10 @@ Recording collect_recordings(const fs::path& logs, const fs::path& recorded, boo
   }
   for (const std::vector<json>& lines : logs_read) read_log(lines, functions, seen, origins);
   Recording recording;
-  for (auto& [op, what] : seen) recording.operators[op] = write(op, what, recorded, anew);
+  for (auto& [op, what] : seen) {
+    RecordedOperator& told = recording.operators[op] = write(op, what, recorded, anew);
+    if (is_function(op)) told.written = functions.schema_of(op).written();
+  }
   origins.find(recording);
   return recording;
 }

@@ -17,6 +17,7 @@ struct RecordedOperator {
   size_t rejections = 0;  ///< calls that always raised, in its file
   uint64_t calls = 0;     ///< in this recording, including those that were left out
   std::vector<std::string> dtypes;
+  std::vector<std::string> written;          ///< the arguments of a function that its calls have written
   std::map<std::string, uint64_t> left_out;  ///< calls of which no sample was kept, by reason
 };
 
