@@ -6,16 +6,18 @@
 
 namespace opgate::simulator {
 
-void BlockClocks::start(std::uint32_t block, std::size_t threads, const ClusterNumbers& clusters) {
+void BlockClocks::start(std::uint32_t block, std::size_t threads, const ClusterNumbers& clusters,
+                        Acquisitions& acquisitions) {
   block_ = block;
   clusters_ = clusters;
+  acquisitions_ = &acquisitions;
   time_ = base_ = 1;
   warp_bases_.assign((threads + 31) / 32, 1);
   // Most blocks leave nothing behind but clocks.
   if (!is_plain_ || threads_.size() != threads) threads_.assign(threads, {});
   clocks_.assign(threads, 1);
   arrived_.clear();
-  acquired_.clear();
+  acquired_ = nullptr;
   released_ = nullptr;
   has_others_ = has_fences_ = has_acquired_ = false;
   is_plain_ = true;
@@ -28,9 +30,7 @@ bool BlockClocks::knows(std::uint32_t thread, const AccessRecord& access) const 
     if (access.thread() / 32 == thread / 32 && access.clock < warp_bases_[thread / 32]) return true;
     if (own.others != nullptr && access.clock < (*own.others)[access.thread()]) return true;
   }
-  if (!has_acquired_) return false;
-  return ReleaseLog::knows(own.acquired, block_, clusters_, access) ||
-         ReleaseLog::knows(acquired_, block_, clusters_, access);
+  return has_acquired_ && acquisitions_->know(acquired_by(thread), clusters_, access);
 }
 
 View BlockClocks::view_of(std::uint32_t thread) const {
@@ -58,6 +58,7 @@ std::shared_ptr<const Release> BlockClocks::joined(
   all->view.block = block_;
   Clocks clocks(threads_.size(), 0);
   const Clocks* last_others = nullptr;
+  std::vector<const Acquired*> acquired;
   for (const std::shared_ptr<const Release>& release : releases) {
     View view = release->view;
     // Threads that have met know the same of the others.
@@ -65,8 +66,9 @@ std::shared_ptr<const Release> BlockClocks::joined(
     if (view.others != nullptr) last_others = view.others.get();
     add_view(clocks, view);
     all->view.base = std::max(all->view.base, view.base);
-    merge(all->acquired, release->acquired);
+    acquired.push_back(release->acquired);
   }
+  all->acquired = acquisitions_->joined(std::move(acquired));
   all->view.others = std::make_shared<const Clocks>(std::move(clocks));
   return all;
 }
@@ -83,9 +85,15 @@ std::shared_ptr<const Release> BlockClocks::combined(std::span<const std::uint32
   return joined(releases);
 }
 
-void BlockClocks::settle_pending(Knowledge& thread) {
-  for (const PendingRead& read : thread.pending) merge(thread.acquired, {read.acquired});
-  thread.pending.clear();
+void BlockClocks::acquire(std::uint32_t thread, const PendingRead& read, Scope scope) {
+  threads_[thread].acquired =
+      acquisitions_->with(acquired_by(thread), read.log, {read.length, scope, block_});
+}
+
+void BlockClocks::settle_pending(std::uint32_t thread) {
+  auto& pending = threads_[thread].pending;
+  for (const auto& [place, read] : pending) acquire(thread, read, Scope::device);
+  pending.clear();
 }
 
 void BlockClocks::meet_all() {
@@ -97,11 +105,13 @@ void BlockClocks::meet_all() {
       for (Knowledge& thread : threads_) thread.released[kDevice] = nullptr;
       has_fences_ = false;
     }
-    for (Knowledge& thread : threads_) {
+    std::vector<const Acquired*> acquired;
+    for (const std::uint32_t thread : all) {
       settle_pending(thread);
-      merge(acquired_, thread.acquired);
-      thread.acquired.clear();
+      acquired.push_back(acquired_by(thread));
+      threads_[thread].acquired = nullptr;
     }
+    acquired_ = acquisitions_->joined(std::move(acquired));
   }
   if (has_others_) {
     for (Knowledge& thread : threads_) thread.others = nullptr;
@@ -114,14 +124,13 @@ void BlockClocks::meet_all() {
 // What the threads have acquired and made ready becomes that of each of them.
 void BlockClocks::share(std::span<const std::uint32_t> threads) {
   if (has_acquired_) {
-    std::vector<Acquired> all;
+    std::vector<const Acquired*> acquired;
     for (const std::uint32_t thread : threads) {
-      settle_pending(threads_[thread]);
-      merge(all, threads_[thread].acquired);
+      settle_pending(thread);
+      acquired.push_back(acquired_by(thread));
     }
-    if (!all.empty()) {
-      for (const std::uint32_t thread : threads) threads_[thread].acquired = all;
-    }
+    const Acquired* const all = acquisitions_->joined(std::move(acquired));
+    for (const std::uint32_t thread : threads) threads_[thread].acquired = all;
   }
   if (!has_fences_) return;
   const std::shared_ptr<const Release> release = combined(threads);
@@ -148,7 +157,7 @@ void BlockClocks::meet_in_warp(std::uint32_t warp, std::span<const std::uint32_t
 
 void BlockClocks::arrive(std::uint32_t thread, unsigned barrier) {
   clocks_[thread] = ++time_;
-  arrived_.push_back({barrier, view_of(thread), threads_[thread].acquired});
+  arrived_.push_back({barrier, view_of(thread), acquired_by(thread)});
 }
 
 void BlockClocks::meet(std::span<const std::uint32_t> threads, unsigned barrier) {
@@ -159,11 +168,14 @@ void BlockClocks::meet(std::span<const std::uint32_t> threads, unsigned barrier)
     clocks_[thread] = time_;
     add_view(clocks, view_of(thread));
   }
+  // They share what they have acquired.
+  const Acquired* acquired = threads.empty() ? nullptr : acquired_by(threads.front());
   for (const Arrived& arrived : arrived_) {
     if (arrived.barrier != barrier) continue;
     add_view(clocks, arrived.view);
-    for (const std::uint32_t thread : threads) merge(threads_[thread].acquired, arrived.acquired);
+    acquired = acquisitions_->joined(acquired, arrived.acquired);
   }
+  for (const std::uint32_t thread : threads) threads_[thread].acquired = acquired;
   std::erase_if(arrived_, [&](const Arrived& arrived) { return arrived.barrier == barrier; });
   const auto shared = std::make_shared<const Clocks>(std::move(clocks));
   for (const std::uint32_t thread : threads) threads_[thread].others = shared;
@@ -173,9 +185,8 @@ void BlockClocks::meet(std::span<const std::uint32_t> threads, unsigned barrier)
 
 std::shared_ptr<const Release> BlockClocks::snapshot(std::uint32_t thread, Scope scope) {
   clocks_[thread] = ++time_;
-  auto release = std::make_shared<Release>(Release{view_of(thread), acquired_, scope});
-  merge(release->acquired, threads_[thread].acquired);
-  return release;
+  acquisitions_->note_release(block_, time_);
+  return std::make_shared<const Release>(Release{view_of(thread), acquired_by(thread), scope});
 }
 
 void BlockClocks::learn(std::uint32_t thread, const Release& release) {
@@ -187,8 +198,8 @@ void BlockClocks::learn(std::uint32_t thread, const Release& release) {
     for (std::size_t i = 0; i < clocks.size(); ++i) clocks[i] = std::max(clocks[i], (*own.others)[i]);
     own.others = std::make_shared<const Clocks>(std::move(clocks));
   }
-  if (!release.acquired.empty()) {
-    merge(own.acquired, release.acquired);
+  if (release.acquired != nullptr) {
+    own.acquired = acquisitions_->joined(acquired_by(thread), release.acquired);
     has_acquired_ = true;
   }
   has_others_ = true;
@@ -196,20 +207,17 @@ void BlockClocks::learn(std::uint32_t thread, const Release& release) {
 }
 
 void BlockClocks::acquire_fence(std::uint32_t thread, Scope scope) {
-  Knowledge& own = threads_[thread];
-  for (const PendingRead& read : own.pending)
-    merge(own.acquired, {{read.acquired.log, read.acquired.length, scope}});
+  auto& pending = threads_[thread].pending;
+  for (const auto& [place, read] : pending) acquire(thread, read, scope);
   // What a fence of the block has acquired, one of the device may acquire again.
-  if (scope == Scope::device) own.pending.clear();
+  if (scope == Scope::device) pending.clear();
 }
 
 void BlockClocks::acquire(std::uint32_t thread, std::uint64_t place, Scope scope) {
-  Knowledge& own = threads_[thread];
-  for (const PendingRead& read : own.pending) {
-    if (read.place == place) merge(own.acquired, {{read.acquired.log, read.acquired.length, scope}});
-  }
-  if (scope == Scope::device)
-    std::erase_if(own.pending, [&](const PendingRead& read) { return read.place == place; });
+  auto& pending = threads_[thread].pending;
+  const auto [begin, end] = pending.equal_range(place);
+  for (auto read = begin; read != end; ++read) acquire(thread, read->second, scope);
+  if (scope == Scope::device) pending.erase(begin, end);
 }
 
 void BlockClocks::release_fence(std::uint32_t thread, Scope scope) {
@@ -226,19 +234,21 @@ void BlockClocks::acquire_now(std::uint32_t thread, const std::shared_ptr<const 
                               std::size_t length) {
   has_acquired_ = true;
   is_plain_ = false;
-  merge(threads_[thread].acquired, {{log, length, Scope::device}});
+  acquire(thread, PendingRead{log, length}, Scope::device);
 }
 
 void BlockClocks::read(std::uint32_t thread, std::uint64_t place,
                        const std::shared_ptr<const ReleaseLog>& log) {
   has_acquired_ = true;
   is_plain_ = false;
-  for (PendingRead& read : threads_[thread].pending) {
-    if (read.place != place || read.acquired.log != log) continue;
-    read.acquired.length = log->length();
-    return;
+  auto& pending = threads_[thread].pending;
+  const auto [begin, end] = pending.equal_range(place);
+  const auto known = std::find_if(begin, end, [&](const auto& read) { return read.second.log == log; });
+  if (known != end) {
+    known->second.length = log->length();
+  } else {
+    pending.emplace(place, PendingRead{log, log->length()});
   }
-  threads_[thread].pending.push_back({place, {log, log->length(), Scope::device}});
 }
 
 }  // namespace opgate::simulator

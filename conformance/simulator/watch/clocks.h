@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "simulator/watch/acquisitions.h"
 #include "simulator/watch/release_log.h"
 #include "simulator/watch/shadow.h"
 
@@ -17,7 +18,9 @@ namespace opgate::simulator {
 /// place of the clocks of each thread, and one of a whole warp the base of the warp.
 class BlockClocks {
  public:
-  void start(std::uint32_t block, std::size_t threads, const ClusterNumbers& clusters);
+  /// `acquisitions` must exist for as long as the block runs.
+  void start(std::uint32_t block, std::size_t threads, const ClusterNumbers& clusters,
+             Acquisitions& acquisitions);
 
   std::uint32_t block() const { return block_; }
   std::size_t threads() const { return clocks_.size(); }
@@ -72,26 +75,32 @@ class BlockClocks {
 
  private:
   struct PendingRead {
-    std::uint64_t place = 0;
-    Acquired acquired;
+    std::shared_ptr<const ReleaseLog> log;
+    std::size_t length = 0;
   };
   /// What a thread knows beyond clocks.
   struct Knowledge {
     std::shared_ptr<const Clocks> others;
-    std::vector<Acquired> acquired;
-    std::vector<PendingRead> pending;                          ///< read, but not yet acquired
+    const Acquired* acquired = nullptr;  ///< beyond what all threads have; null if it is no more
+    /// What was read, but not yet acquired, by its place.
+    std::unordered_multimap<std::uint64_t, PendingRead> pending;
     std::array<std::shared_ptr<const Release>, 3> released{};  ///< by the last fence of each scope
   };
   struct Arrived {
     unsigned barrier = 0;
     View view;
-    std::vector<Acquired> acquired;
+    const Acquired* acquired = nullptr;
   };
 
+  const Acquired* acquired_by(std::uint32_t thread) const {
+    const Acquired* const own = threads_[thread].acquired;
+    return own != nullptr ? own : acquired_;
+  }
+  void acquire(std::uint32_t thread, const PendingRead& read, Scope scope);
   View view_of(std::uint32_t thread) const;
   void add_view(Clocks& clocks, const View& view) const;
   std::shared_ptr<const Release> combined(std::span<const std::uint32_t> threads) const;
-  void settle_pending(Knowledge& thread);
+  void settle_pending(std::uint32_t thread);
   void share(std::span<const std::uint32_t> threads);
 
   static constexpr std::size_t kDevice = static_cast<std::size_t>(Scope::device);
@@ -104,7 +113,8 @@ class BlockClocks {
   std::vector<std::uint32_t> clocks_;  ///< of the threads
   std::vector<Knowledge> threads_;
   std::vector<Arrived> arrived_;
-  std::vector<Acquired> acquired_;           ///< by all threads
+  Acquisitions* acquisitions_ = nullptr;
+  const Acquired* acquired_ = nullptr;       ///< by all threads; may be null
   std::shared_ptr<const Release> released_;  ///< by fences of all threads that came before a barrier
   bool has_others_ = false;                  ///< whether any thread knows something of single threads
   bool has_fences_ = false;                  ///< whether any thread has executed a fence

@@ -120,7 +120,7 @@ void LaunchWatch::begin_block(BlockWatch& block, const Extent& index, std::size_
   block.cluster_arrivals = 0;
   block.cluster_releases.clear();
   join_cluster(block, index);
-  if (tools_.race) block.races.start(number, threads, races_.clusters());
+  if (tools_.race) block.races.start(number, threads, races_.clusters(), races_.acquisitions());
   if (!tools_.init) return;
   block.shared.start(shared_bytes);
   block.values.assign(threads, {});

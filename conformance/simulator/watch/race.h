@@ -38,8 +38,9 @@ struct BlockRaces {
   std::vector<SeenWrites> seen;  ///< by each thread since all have met; empty if no thread has seen any
   SeenWrites seen_by_all;        ///< before
 
-  void start(std::uint32_t block, std::size_t threads, const ClusterNumbers& clusters) {
-    clocks.start(block, threads, clusters);
+  void start(std::uint32_t block, std::size_t threads, const ClusterNumbers& clusters,
+             Acquisitions& acquisitions) {
+    clocks.start(block, threads, clusters, acquisitions);
     shared_logs.clear();
     seen.clear();
     seen_by_all = {};
@@ -75,6 +76,7 @@ class RaceDetector {
     clusters_ = {first, blocks_of_cluster};
   }
   const ClusterNumbers& clusters() const { return clusters_; }
+  Acquisitions& acquisitions() { return acquisitions_; }
 
   /// Remembers that the first instruction of a block has written so many bytes.
   void note_written(std::uint64_t begin, std::size_t bytes, std::uint32_t block);
@@ -187,11 +189,11 @@ class RaceDetector {
   }
 
   bool races_with_copy(const AccessRecord& copy, const AccessRecord& other, const Release& begin,
-                       bool shared) const {
+                       bool shared) {
     if (other.block <= settled_ || (shared && !are_of_one_cluster(copy, other))) return false;
     if (are_both_strong(copy, other, shared)) return false;
     if (other.block == copy.block && begin.view.knows(other.thread(), other.clock)) return false;
-    return !ReleaseLog::knows(begin.acquired, copy.block, clusters_, other);
+    return !acquisitions_.know(begin.acquired, clusters_, other);
   }
 
   // Whether both are strong, and each one for the thread of the other. Warps that exchange values through
@@ -254,6 +256,7 @@ class RaceDetector {
   std::uint32_t settled_ = 0;  ///< no block has the number 0, which stands for no access
   Shadow global_;
   ReleaseLogs logs_;
+  Acquisitions acquisitions_;
 };
 
 }  // namespace opgate::simulator

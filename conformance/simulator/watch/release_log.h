@@ -2,6 +2,8 @@
 // place acquire.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <unordered_map>
@@ -30,24 +32,14 @@ struct View {
   }
 };
 
-class ReleaseLog;
-
-/// The first `length` releases of a log, for a thread whose acquiring operation has this scope.
-struct Acquired {
-  std::shared_ptr<const ReleaseLog> log;
-  std::size_t length = 0;
-  Scope scope = Scope::device;
-};
+struct Acquired;
 
 /// What a fence makes ready to be released, or an operation releases: all that the thread knew.
 struct Release {
   View view;
-  std::vector<Acquired> acquired;
+  const Acquired* acquired = nullptr;  ///< may be null; see `Acquisitions`
   Scope scope = Scope::device;
 };
-
-/// Adds what is not yet among them.
-void merge(std::vector<Acquired>& into, const std::vector<Acquired>& from);
 
 class ReleaseLog {
  public:
@@ -67,43 +59,40 @@ class ReleaseLog {
 
   std::size_t length() const { return releases_.size(); }
 
-  /// Whether an access is known to a thread that has acquired so much, also by way of other logs. Who
-  /// releases and who acquires must reach each other at each step; the threads of one step need not reach
-  /// those of another.
-  static bool knows(const std::vector<Acquired>& acquired, std::uint32_t reader_block,
-                    const ClusterNumbers& clusters, const AccessRecord& access);
-
- private:
-  /// What a thread that has released here had acquired before.
-  struct Step {
-    std::size_t position = 0;  ///< of its release
-    Acquired acquired;         ///< from another log; from this one, if that is null
-  };
-
-  /// The first `length` releases of a log, for who has acquired them in this block with this scope.
-  struct Visit {
-    const ReleaseLog* log = nullptr;
+  /// The first releases of a log, for a thread of the block that has acquired them with this scope.
+  struct Prefix {
     std::size_t length = 0;
     Scope scope = Scope::device;
     std::uint32_t block = 0;
-
-    bool reaches(const Release& release, const ClusterNumbers& clusters) const;
-    /// Whether one of these releases knows the access by itself.
-    bool finds(const AccessRecord& access, const ClusterNumbers& clusters) const;
   };
 
-  bool has_all_of(std::uint32_t block) const { return first_block_ <= block && block < end_; }
   /// Whether it does not matter in which block somebody has acquired this.
-  static bool is_for_all(const Acquired& acquired) {
-    return acquired.scope == Scope::device && !acquired.log->has_narrow_;
+  bool is_for_all(const Prefix& prefix) const { return prefix.scope == Scope::device && !has_narrow_; }
+
+  /// Whether one of the releases knows the access by itself.
+  bool knows(const AccessRecord& access, const Prefix& prefix, const ClusterNumbers& clusters) const;
+
+  /// The releases from a position on that reach who has acquired them.
+  template <class Visit>
+  void for_each_reached(std::size_t begin, const Prefix& prefix, const ClusterNumbers& clusters,
+                        Visit&& visit) const {
+    // A log of whole blocks has no releases.
+    const std::size_t end = std::min(prefix.length, releases_.size());
+    for (std::size_t i = begin; i < end; ++i) {
+      if (reaches(*releases_[i], prefix, clusters)) visit(*releases_[i]);
+    }
   }
-  bool has_step(const Release& release, const Acquired& acquired) const;
+
+ private:
+  static bool reaches(const Release& release, const Prefix& prefix, const ClusterNumbers& clusters) {
+    return clusters.reaches(std::min(release.scope, prefix.scope), release.view.block, prefix.block);
+  }
+  bool has_all_of(std::uint32_t block) const { return first_block_ <= block && block < end_; }
 
   std::uint32_t first_block_ = 0;
   std::uint32_t end_ = 0;
   std::vector<std::shared_ptr<const Release>> releases_;
   std::unordered_map<std::uint32_t, std::vector<std::size_t>> of_block_;  ///< positions
-  std::vector<Step> steps_;
   std::shared_ptr<const Release> of_last_access_;
   bool has_narrow_ = false;  ///< a release that does not reach all threads of the device
 };
