@@ -55,6 +55,12 @@ void make_empty(const fs::path& file) {
   if (!stream) throw SetupError(fmt::format("the report {} cannot be written", file.string()));
 }
 
+// By the system, if memory runs out, or by a person: what the program would have done is not known. Shells
+// give the signal as a status.
+bool is_killed(int status) {
+  return WIFSIGNALED(status) ? WTERMSIG(status) == SIGKILL : WEXITSTATUS(status) == 128 + SIGKILL;
+}
+
 // A run that ended with another status than the first one.
 struct OtherEnd {
   ChosenOrder order;
@@ -63,8 +69,9 @@ struct OtherEnd {
 
 struct Runs {
   int status = 0;   // of the first one
-  size_t seed = 0;  // of the last one
+  size_t seed = 0;  // of the last one that was not cut short
   size_t late_stores = 0;
+  std::optional<size_t> killed;  // the seed of the run that was killed
   SimulatorReport report;
   OrdersOfFindings orders;
   std::optional<OtherEnd> other_end;
@@ -96,6 +103,7 @@ class Runner {
     time_of_one_ = Clock::now() - begin;
     end_ = begin + time_of_one_ + budget_;
     runs.report = read_simulator_report(file_, tools_);
+    if (is_killed(runs.status)) runs.killed = runs.seed;
     while (may_go_on(runs)) {
       if (runs.seed == options_.seed)
         fmt::print(
@@ -103,11 +111,18 @@ class Runner {
             "\nopgate sim: nothing found with seed {}; the program runs again with further seeds, without "
             "its output (--seconds 0: it runs once)\n",
             runs.seed);
-      ++runs.seed;
-      runs.late_stores = late_stores_with(runs.seed);
-      const ChosenOrder order{runs.seed, "", runs.late_stores};
+      const ChosenOrder order{runs.seed + 1, "", late_stores_with(runs.seed + 1)};
+      const Clock::time_point begin_of_run = Clock::now();
       const int status = run_again(order, file_);
       if (status != 0 && !runs.other_end) runs.other_end = OtherEnd{order, status};
+      if (is_killed(status) && runs.report.findings.empty()) {
+        // The limit ends what takes too long.
+        if (Clock::now() - begin_of_run < limit()) runs.killed = order.seed;
+        break;
+      }
+      if (status != 0 && !runs.other_end) runs.other_end = OtherEnd{order, status};
+      runs.seed = order.seed;
+      runs.late_stores = order.late_stores;
       runs.report = read_simulator_report(file_, tools_);
     }
     end_ = Clock::now() + budget_;
@@ -130,10 +145,13 @@ class Runner {
   }
 
   bool has_time() const { return Clock::now() + time_of_one_ < end_; }
+  // Of each run but the first one.
+  std::chrono::seconds limit() const { return std::max(std::chrono::seconds(1), budget_); }
+
 
   int run_again(const ChosenOrder& order, const fs::path& report) const {
     return run_to_end(command_of(options_.program, order, report), fs::current_path(), output_,
-                      Errors::logged, std::max(std::chrono::seconds(1), budget_));
+                      Errors::logged, limit());
   }
 
   bool shows(const Finding& finding, const ChosenOrder& order) const {
@@ -150,9 +168,8 @@ class Runner {
     const auto ends_with = [&](const ChosenOrder& order, int status) {
       return has_time() && run_again(order, other_file_) == status;
     };
-    const bool is_killed = WIFSIGNALED(end->status) && WTERMSIG(end->status) == SIGKILL;
     ChosenOrder& order = end->order;
-    if (is_killed || !ends_with({options_.seed, "", late_stores_of_first(options_)}, 0)) {
+    if (is_killed(end->status) || !ends_with({options_.seed, "", late_stores_of_first(options_)}, 0)) {
       end.reset();
       return;
     }
@@ -201,6 +218,8 @@ class Runner {
 };
 
 std::string summary(const SimOptions& options, const Runs& runs) {
+  if (runs.killed == options.seed && report.findings.empty())
+    return "the program was killed, so that nothing is known of what it does on the devices";
   const SimulatorReport& report = runs.report;
   if (report.processes == 0)
     return "the program used no CUDA device: it called nothing of libcudart.so.13. A program with a runtime "
@@ -261,6 +280,13 @@ int sim(const SimOptions& options) {
       runs.status == 0 ? "" : fmt::format("; the program ended with {}", ending(runs.status));
   fmt::print(stderr, "\nopgate sim: {}{}\n{}", summary(options, runs), ended,
              describe(runs.report, runs.orders));
+  if (runs.killed) {
+    fmt::print(stderr,
+               "with --seed {}, the program was killed (SIGKILL): what it would have done is not known; the "
+               "system kills programs that use too much memory\n",
+               *runs.killed);
+    return kUsageOrSetup;
+  }
   if (runs.other_end) fmt::print(stderr, "{}", describe(*runs.other_end, options));
   if (WIFSIGNALED(runs.status)) return 128 + WTERMSIG(runs.status);
   if (WEXITSTATUS(runs.status) != 0) return WEXITSTATUS(runs.status);
@@ -280,8 +306,9 @@ std::function<int()> declare(CommandLine& app) {
       "does on them: accesses outside of allocations, of unwritten memory or without order, barriers that "
       "not all threads reach, and CUDA functions that fail, with the kernel, block, thread and line");
   app.footer(
-      "Exit status: the program's own where it is not 0, otherwise 1 where something was found; 2 wrong "
-      "usage or set-up.");
+      "Exit status: 2 where the program was killed, its own where it is not 0, otherwise 1 where something "
+      "was "
+      "found; 2 wrong usage or set-up.");
   auto options = std::make_shared<SimOptions>();
   app.add_option("-t,--tool", options->program.tools, "what is looked for; by default all of it")
       .delimiter(',')
