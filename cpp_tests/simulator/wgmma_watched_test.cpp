@@ -72,6 +72,7 @@ TEST(SimulatedWarpgroupMistakes, MovesOfSumsBeforeTheWait) {
   expect_right_and_wrong("mov.b64 %rd9, {%d0, %r3};\n", "add.u64 %rd9, %rd9, 1;\n");
   expect_right_and_wrong(".reg .b16 %h<2>; mov.b32 {%h0, %h1}, %d0;\n", "cvt.f32.f16 %r9, %h1;\n");
   expect_right_and_wrong("mov.b32 %r9, %d0;\n", "mov.b32 %r9, 0;\n");  // which is written
+  expect_right_and_wrong(".reg .b16 %h; cvt.u16.u32 %h, %d0;\n", "cvt.f32.f16 %r9, %h;\n");
   expect_right_and_wrong("mov.b32 %r9, %d0;\n", "wgmma.wait_group.sync.aligned 1;\n" + use);
   expect_nothing(found_in(
       begun + ".reg .b16 %h<2>; mov.b32 {_, %h0}, %d0; mov.b32 {%h1, _}, %r3; mov.b32 {_, %h1}, %r3;\n" +
@@ -106,6 +107,32 @@ TEST(SimulatedWarpgroupMistakes, NoFenceOfRegisters) {
   expect_sync(found_in(kMultiply + kCommit + kWait), "without a wgmma.fence before it");
   expect_sync(found_in(kFence + kMultiply + kCommit + kWait + kUse + kMultiply + kCommit + kWait),
               "uses a register that the thread has used since the last wgmma.fence");
+}
+
+// ptxas makes a register and its copy one, so that LLVM places moves where it likes: for sums that begin with
+// a vector, and for halves of matrices in registers.
+TEST(SimulatedWarpgroupMistakes, MovesAfterTheFence) {
+  const std::string end = kMultiply + kCommit + kWait;
+  const std::string words = "uses a register that the thread has used since the last wgmma.fence";
+  for (const std::string move :
+       {"mov.b32 %d0, %r3;\n", "mov.f32 %d1, %d0;\n", "mov.u32 %d0, 0;\n",
+        "mov.b32 %r9, %r3; mov.b32 %d0, %r9;\n", "mov.b64 %rd9, {%r3, %d2}; mov.b64 {%d0, %d1}, %rd9;\n",
+        "cvt.u32.u64 %d0, %rd1;\n", ".reg .b16 %h<2>; mov.b32 {%h0, %h1}, %r3; mov.b32 %d3, {%h1, %h0};\n",
+        "add.u32 %r9, %r3, 1; mov.b32 %d0, %r3;\n"}) {
+    SCOPED_TRACE(move);
+    expect_nothing(found_in(kFence + move + end));
+    expect_nothing(found_in("add.f32 %d0, %d0, %d0; add.u32 %r3, %r3, 4;\n" + kFence + move + end));
+    expect_sync(found_in(kFence + move + "add.f32 %d0, %d0, %d0;\n" + end), words);
+  }
+  expect_sync(found_in(kFence + "add.u32 %r9, %r3, 1; mov.b32 %d0, %r9;\n" + end), words);
+  expect_sync(found_in(kFence +
+                       "add.u32 %r9, %r3, 1; mov.b32 %r8, %r9; mov.b64 %rd9, {%r3, %r8}; mov.b64 {%d2, "
+                       "%d3}, %rd9;\n" +
+                       end),
+              words);
+  expect_sync(found_in(kFence + "@%p1 mov.b32 %d0, %r3;\n" + end), words);
+  expect_sync(found_in(kFence + "ld.global.u32 %d0, [%rd1];\n" + end), words);
+  expect_sync(found_in(kFence + "cvt.rn.f32.u32 %d0, %r3;\n" + end), words);
 }
 
 TEST(SimulatedWarpgroupMistakes, NoFenceOfTheAsyncProxy) {

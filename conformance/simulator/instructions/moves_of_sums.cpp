@@ -10,15 +10,12 @@
 #include "simulator/instructions/selectors.h"
 #include "simulator/instructions/wgmma.h"
 #include "simulator/machine/block.h"
+#include "simulator/ptx/modifiers.h"
 #include "simulator/ptx/opcode.h"
 #include "simulator/ptx/program.h"
 
 namespace opgate::simulator {
 namespace moves_of_sums {
-
-bool is_move(const Instruction& in, const OperandForm& form) {
-  return form.opcode != nullptr && in.text->starts_with("mov.");
-}
 
 // Whether a product may be pending in front of each instruction.
 std::vector<bool> places_behind_products(const Function& function) {
@@ -87,6 +84,16 @@ void remember(Thread& thread, const Instruction& in, ProductQueue& products) {
 
 }  // namespace moves_of_sums
 
+bool only_moves(const Instruction& in, const OperandForm& form) {
+  if (form.opcode == nullptr) return false;
+  Modifiers words(*in.text);
+  if (words.name() == "mov") return true;
+  if (words.name() != "cvt") return false;
+  const Type to = words.take_type();
+  const Type from = words.take_type();
+  return words.none_left() && is_integer(to) && is_integer(from) && bytes_of(to) < bytes_of(from);
+}
+
 void settle_moves_of_sums(Function& function) {
   using namespace moves_of_sums;
   std::set<Slot> slots = registers_of_products(function);
@@ -97,7 +104,7 @@ void settle_moves_of_sums(Function& function) {
     for (std::size_t at = 0; at < function.code.size(); ++at) {
       Instruction& in = function.code[at];
       const OperandForm& form = function.forms[at];
-      if (!is_behind[at] || !is_move(in, form) || !reads_any(in, form, slots)) continue;
+      if (!is_behind[at] || !only_moves(in, form) || !reads_any(in, form, slots)) continue;
       if (in.execute != &execute_move_of_sums) {
         in.immediate = std::bit_cast<std::int64_t>(in.execute);
         in.execute = &execute_move_of_sums;
@@ -140,6 +147,28 @@ std::set<Slot> registers_of_products(const Function& function) {
       for (const Slot slot : registers_of_product(in)) all.insert(slot);
     } else if (in.execute == &execute_move_of_sums) {
       moves_of_sums::add_results(function, at, all);
+    }
+  }
+  return all;
+}
+
+std::set<Slot> sources_of_products(const Function& function) {
+  const std::set<Slot> of_products = registers_of_products(function);
+  std::set<Slot> all;
+  const auto fills = [&](const Instruction& in, const OperandForm& form) {
+    for (std::size_t i = 0; i < form.first; ++i) {
+      if (of_products.contains(in.slot(i)) || all.contains(in.slot(i))) return true;
+    }
+    return false;
+  };
+  if (of_products.empty()) return all;
+  for (std::size_t before = ~std::size_t{0}; before != all.size();) {
+    before = all.size();
+    for (std::size_t at = 0; at < function.code.size(); ++at) {
+      const Instruction& in = function.code[at];
+      const OperandForm& form = function.forms[at];
+      if (!only_moves(in, form) || !fills(in, form)) continue;
+      for (std::size_t i = form.first; i < form.total; ++i) all.insert(in.slot(i));
     }
   }
   return all;

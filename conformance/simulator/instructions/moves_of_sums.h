@@ -12,7 +12,12 @@ namespace opgate::simulator {
 struct Function;
 struct MoveOfSums;
 
-/// Gives each `mov` that may read a register of a pending product, or a copy of one, the handler
+/// Whether the instruction only gives bits of registers, or a constant, to other registers: `mov`, also of
+/// packed values, and the conversions of integers for which compilers take the lower half of a register.
+/// ptxas gives its result the register of its source, wherever in the program it stands.
+bool only_moves(const Instruction& in, const OperandForm& form);
+
+/// Gives each move that may read a register of a pending product, or a copy of one, the handler
 /// `execute_move_of_sums`.
 void settle_moves_of_sums(Function& function);
 
@@ -28,5 +33,8 @@ void repeat_move(Thread& thread, const MoveOfSums& move);
 /// All registers that products of the function use until they are waited for, and those to which moves copy
 /// them before. The moves must be settled.
 std::set<Slot> registers_of_products(const Function& function);
+
+/// Those that moves copy to a register of a product.
+std::set<Slot> sources_of_products(const Function& function);
 
 }  // namespace opgate::simulator

@@ -325,9 +325,8 @@ void number_elements(const Function& function, std::span<Annotation> all) {
   }
 }
 
-bool names_any(const Instruction& instruction, const OperandForm& form, const std::set<Slot>& slots) {
-  if (slots.empty() || begins_product(instruction, form)) return false;
-  for (std::size_t i = 0; i < form.total; ++i) {
+bool names_any(const Instruction& instruction, std::size_t operands, const std::set<Slot>& slots) {
+  for (std::size_t i = 0; i < operands; ++i) {
     if (slots.contains(instruction.slot(i))) return true;
   }
   return false;
@@ -336,6 +335,16 @@ bool names_any(const Instruction& instruction, const OperandForm& form, const st
 bool may_depend_on_order(const Annotation& annotation) {
   return annotation.is_strong || annotation.kind == Kind::host_call || annotation.kind == Kind::grid_wait ||
          annotation.kind == Kind::grid_trigger || annotation.kind == Kind::unknown;
+}
+
+void annotate_registers(Annotation& annotation, const Instruction& instruction, const OperandForm& form,
+                        const std::set<Slot>& of_products, const std::set<Slot>& moved_to_products) {
+  if (of_products.empty() || begins_product(instruction, form)) return;
+  const bool has_result = form.opcode != nullptr && form.opcode->has_result(Modifiers(*instruction.text));
+  annotation.results = has_result ? form.first : 0;
+  annotation.only_moves = instruction.guard < 0 && only_moves(instruction, form);
+  annotation.names_product_register = names_any(instruction, form.total, of_products) ||
+                                      names_any(instruction, annotation.results, moved_to_products);
 }
 
 }  // namespace annotations
@@ -357,13 +366,14 @@ std::vector<Annotation> annotate(Program& program) {
     const std::set<annotations::Guess> guesses = annotations::guesses_of(function);
     const std::set<std::size_t> waiting = annotations::loads_that_wait(function);
     const std::set<Slot> of_products = registers_of_products(function);
+    const std::set<Slot> moved_to_products = sources_of_products(function);
     for (std::size_t at = 0; at < function.code.size(); ++at) {
       const Instruction& instruction = function.code[at];
       Annotation annotation = annotations::annotation_of(instruction, function.forms[at]);
       annotation.makes_visible = annotations::makes_visible(instruction, function.forms[at], annotation);
       annotations::settle_parameter_space(annotation, function.forms[at], i == 0);
-      annotation.names_product_register =
-          annotations::names_any(instruction, function.forms[at], of_products);
+      annotations::annotate_registers(annotation, instruction, function.forms[at], of_products,
+                                      moved_to_products);
       annotation.is_guess =
           annotation.kind == Annotation::Kind::load &&
           guesses.contains(annotations::guess_of(instruction, annotation, instruction.slot(0)));

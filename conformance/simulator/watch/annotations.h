@@ -73,10 +73,12 @@ struct Annotation {
   /// others.
   std::uint32_t element = 0;
   /// Whether it names a register that a product of the function uses, or a copy of one that is made before
-  /// the wait for the product.
+  /// the wait for the product, or writes one that a move copies to it.
   bool names_product_register = false;
-  bool is_aligned = false;  ///< of a barrier: the threads of a warp must come to the same one
-  std::uint32_t how = 0;    ///< of `AccessRecord::who_and_how`, all but the thread; see `number`
+  bool only_moves = false;   ///< in such an instruction: it does so whatever the predicates are
+  std::uint8_t results = 0;  ///< of such an instruction: the first slots, which it writes
+  bool is_aligned = false;   ///< of a barrier: the threads of a warp must come to the same one
+  std::uint32_t how = 0;     ///< of `AccessRecord::who_and_how`, all but the thread; see `number`
 
   /// Once all else is known.
   void number(std::uint32_t in_program) {

@@ -66,12 +66,18 @@ struct RegisterInFlight {
   bool is_copy = false;  ///< of a register that the product names
 };
 
+/// Where a thread has used a register since its last `wgmma.fence`.
+struct UsedRegister {
+  std::uint32_t site = 0;
+  bool is_written = false;
+};
+
 /// What is known of the products of a thread, and of the registers that they use.
 struct WatchedProducts {
   std::vector<WatchedProduct> begun;
   std::uint64_t groups = 0;
   std::unordered_map<Slot, RegisterInFlight> in_flight;
-  std::unordered_map<Slot, std::uint32_t> touched;  ///< where a register was used since the last fence
+  std::unordered_map<Slot, UsedRegister> used;  ///< since the last fence; a move is no use
   bool has_fence = false;
 };
 

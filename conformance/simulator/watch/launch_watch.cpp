@@ -171,7 +171,7 @@ void LaunchWatch::execute(BlockWatch& block, Thread& thread, const Instruction& 
       begin_product(block, thread, instruction);
       break;
     case Kind::product_fence:
-      block.async.products[&thread].touched.clear();
+      block.async.products[&thread].used.clear();
       block.async.products[&thread].has_fence = true;
       break;
     case Kind::product_commit:

@@ -38,9 +38,9 @@ void LaunchWatch::begin_product(BlockWatch& block, Thread& thread, const Instruc
     report_product(thread, site, 0,
                    " without a wgmma.fence before it, which orders it behind the thread's use of registers");
   for (const Slot slot : registers_of_product(instruction)) {
-    const auto touched = products.touched.find(slot);
-    if (tools_.sync && products.has_fence && touched != products.touched.end())
-      report_product(thread, site, touched->second,
+    const auto used = products.used.find(slot);
+    if (tools_.sync && products.has_fence && used != products.used.end())
+      report_product(thread, site, used->second.site,
                      " uses a register that the thread has used since the last wgmma.fence, so that nothing "
                      "orders them");
   }
@@ -132,6 +132,37 @@ void LaunchWatch::wait_for_products(BlockWatch& block, Thread& thread, const Ins
                 [&](const auto& each) { return each.second.group + kept < products.groups; });
 }
 
+namespace watched_products {
+
+// What a move gives to a register is that which arithmetic has left in its source: ptxas makes both one
+// register, so that compilers place moves without regard to fences.
+void note_use(WatchedProducts& products, const Function& function, const Instruction& in,
+              const OperandForm& form) {
+  const Annotation& how = *in.annotation;
+  UsedRegister source;
+  for (std::size_t i = how.results; i < form.total; ++i) {
+    const Slot slot = in.slot(i);
+    if (!how.only_moves) {
+      products.used.try_emplace(slot, UsedRegister{how.site, /*is_written=*/false});
+    } else if (const auto used = products.used.find(slot); used != products.used.end()) {
+      if (used->second.is_written) source = used->second;
+    }
+  }
+  for (std::size_t i = 0; i < how.results; ++i) {
+    const Slot slot = in.slot(i);
+    if (slot == function.nowhere) continue;
+    if (!how.only_moves) {
+      products.used[slot] = {how.site, /*is_written=*/true};
+    } else if (source.is_written) {
+      products.used[slot] = source;
+    } else {
+      products.used.erase(slot);
+    }
+  }
+}
+
+}  // namespace watched_products
+
 // A move of a register in flight gives its copy to the product as well.
 void LaunchWatch::use_registers(BlockWatch& block, const Thread& thread, const Instruction& instruction) {
   const auto known = block.async.products.find(&thread);
@@ -140,18 +171,17 @@ void LaunchWatch::use_registers(BlockWatch& block, const Thread& thread, const I
   const std::uint32_t site = instruction.annotation->site;
   const Function& function = thread.function();
   const OperandForm& form = function.forms[site - function.first_number];
+  watched_products::note_use(products, function, instruction, form);
   const std::size_t results = instruction.execute == &execute_move_of_sums ? form.first : form.total;
   std::optional<RegisterInFlight> moved;
   for (std::size_t i = results; i < form.total; ++i) {
     const Slot slot = instruction.slot(i);
-    products.touched[slot] = site;
     const auto source = products.in_flight.find(slot);
     if (source != products.in_flight.end() && (!moved || source->second.group > moved->group))
       moved = source->second;
   }
   for (std::size_t i = 0; i < results; ++i) {
     const Slot slot = instruction.slot(i);
-    products.touched[slot] = site;
     const auto used = products.in_flight.find(slot);
     if (used != products.in_flight.end() && !(moved && used->second.is_copy))
       report_use_in_flight(thread, site, used->second);
