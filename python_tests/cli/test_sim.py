@@ -117,6 +117,22 @@ def test_a_race_is_told_with_both_of_its_lines(sim: SimulatedProgram) -> None:
     assert sim("race", "--tool", "memory,sync,stream").returncode == 0
 
 
+def test_a_finding_is_written_once_whatever_launches_show_it(sim: SimulatedProgram) -> None:
+    run = sim("races", "--tool", "race")
+    running, _, told = run.stderr.rpartition("\nopgate sim: ")
+    pairs = re.findall(r"^   at +(.*)\n   and +(\S+ at \S+)", told, re.M)
+    assert len(pairs) == len({frozenset((at, other.split(" at ")[1])) for at, other in pairs})
+    assert running.count("opgate sim: race: ") == told.count(" race: ") == len(pairs)
+    assert all(int(times) >= 5 for times in re.findall(r"^   seen +(\d+) times", told, re.M))
+
+
+def test_a_fault_across_devices_is_one_finding(sim: SimulatedProgram) -> None:
+    run = sim("across-devices")
+    assert run.returncode == 1, run
+    assert " 1 memory: " in run.stderr.partition("opgate sim: 1 finding\n")[2]
+    assert "which device 1 has no peer access to" in run.stderr
+
+
 def test_a_race_that_one_order_of_blocks_shows_is_found_by_further_seeds(sim: SimulatedProgram) -> None:
     both = ("clears-0", "clears-1")
     statuses = sorted(sim(mistake, "--tool", "race").returncode for mistake in both)

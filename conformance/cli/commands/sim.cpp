@@ -114,7 +114,7 @@ class Runner {
       const ChosenOrder order{runs.seed + 1, "", late_stores_with(runs.seed + 1)};
       const Clock::time_point begin_of_run = Clock::now();
       const int status = run_again(order, file_);
-      if (status != 0 && !runs.other_end) runs.other_end = OtherEnd{order, status};
+      runs.report = read_simulator_report(file_, tools_);
       if (is_killed(status) && runs.report.findings.empty()) {
         // The limit ends what takes too long.
         if (Clock::now() - begin_of_run < limit()) runs.killed = order.seed;
@@ -123,7 +123,6 @@ class Runner {
       if (status != 0 && !runs.other_end) runs.other_end = OtherEnd{order, status};
       runs.seed = order.seed;
       runs.late_stores = order.late_stores;
-      runs.report = read_simulator_report(file_, tools_);
     }
     end_ = Clock::now() + budget_;
     if (runs.seed != options_.seed) look_for_short_schedules(runs);
@@ -145,9 +144,9 @@ class Runner {
   }
 
   bool has_time() const { return Clock::now() + time_of_one_ < end_; }
+
   // Of each run but the first one.
   std::chrono::seconds limit() const { return std::max(std::chrono::seconds(1), budget_); }
-
 
   int run_again(const ChosenOrder& order, const fs::path& report) const {
     return run_to_end(command_of(options_.program, order, report), fs::current_path(), output_,
@@ -159,7 +158,7 @@ class Runner {
     make_empty(other_file_);
     run_again(order, other_file_);
     return std::ranges::any_of(read_simulator_report(other_file_, tools_).findings,
-                               [&](const Finding& other) { return is_at_same_place(finding, other); });
+                               [&](const Finding& other) { return place_of(finding) == place_of(other); });
   }
 
   // A program that needs its input, may not run twice or was killed because it took long ends otherwise for
@@ -218,9 +217,9 @@ class Runner {
 };
 
 std::string summary(const SimOptions& options, const Runs& runs) {
+  const SimulatorReport& report = runs.report;
   if (runs.killed == options.seed && report.findings.empty())
     return "the program was killed, so that nothing is known of what it does on the devices";
-  const SimulatorReport& report = runs.report;
   if (report.processes == 0)
     return "the program used no CUDA device: it called nothing of libcudart.so.13. A program with a runtime "
            "of its own is "
@@ -280,6 +279,7 @@ int sim(const SimOptions& options) {
       runs.status == 0 ? "" : fmt::format("; the program ended with {}", ending(runs.status));
   fmt::print(stderr, "\nopgate sim: {}{}\n{}", summary(options, runs), ended,
              describe(runs.report, runs.orders));
+  if (runs.other_end) fmt::print(stderr, "{}", describe(*runs.other_end, options));
   if (runs.killed) {
     fmt::print(stderr,
                "with --seed {}, the program was killed (SIGKILL): what it would have done is not known; the "
@@ -287,7 +287,6 @@ int sim(const SimOptions& options) {
                *runs.killed);
     return kUsageOrSetup;
   }
-  if (runs.other_end) fmt::print(stderr, "{}", describe(*runs.other_end, options));
   if (WIFSIGNALED(runs.status)) return 128 + WTERMSIG(runs.status);
   if (WEXITSTATUS(runs.status) != 0) return WEXITSTATUS(runs.status);
   bool is_followed = true;

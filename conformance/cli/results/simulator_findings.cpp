@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <fstream>
 #include <map>
-#include <tuple>
 
 #include "cli/terminal/terminal.h"
 
@@ -15,23 +14,6 @@ namespace opgate {
 namespace {
 
 using Report = simulator::Finding;
-using PlaceOfFinding = std::tuple<Report::Kind, std::string, std::string, std::string, std::string>;
-
-// "st.shared.f32 races with ... (block 0,0,0, thread 3,0,0)"
-std::string with_actor(const std::string& text, const simulator::FindingPlace& place) {
-  const std::string actor = actor_at(place);
-  return actor.empty() ? text : fmt::format("{} ({})", text, actor);
-}
-
-// Of threads, any two that execute the same instructions are at the same place. If there is no kernel, the
-// text says what it was.
-PlaceOfFinding place_of(const Report& finding) {
-  std::string other = finding.other ? access_at(*finding.other) : "";
-  if (finding.other && finding.other->stream) other = with_actor(other, *finding.other);
-  return {finding.kind, finding.error, finding.kernel,
-          finding.kernel.empty() ? with_actor(finding.message, finding.place) : finding.place.location,
-          other};
-}
 
 std::string describe(size_t number, const Report& finding, const OrderOfFinding& order) {
   std::string text = fmt::format("{:2} {}: {}\n", number, coloured(Colour::bold, name_of(finding.kind)),
@@ -57,7 +39,7 @@ SimulatorReport read_simulator_report(const std::filesystem::path& file, const s
   std::ifstream lines(file);
   if (!lines) throw SetupError(fmt::format("the report {} cannot be read", file.string()));
   SimulatorReport report;
-  std::map<PlaceOfFinding, size_t> position;
+  std::map<simulator::PlaceOfFinding, size_t> position;
   for (std::string line; std::getline(lines, line);) {
     const std::optional<Report> finding = simulator::finding_from_line(line);
     if (!finding) continue;
@@ -77,12 +59,6 @@ SimulatorReport read_simulator_report(const std::filesystem::path& file, const s
     }
   }
   return report;
-}
-
-bool is_at_same_place(const Report& a, const Report& b) {
-  if (place_of(a) == place_of(b)) return true;
-  if (a.kind != b.kind || a.kernel != b.kernel || !a.other || !b.other) return false;
-  return access_at(*a.other) == access_at(b.place) && access_at(a.place) == access_at(*b.other);
 }
 
 std::string describe(const SimulatorReport& report, const OrdersOfFindings& orders) {

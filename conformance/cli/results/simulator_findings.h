@@ -25,9 +25,6 @@ struct SimulatorReport {
 /// file cannot be read.
 SimulatorReport read_simulator_report(const std::filesystem::path& file, const std::set<std::string>& tools);
 
-/// Whether the two, of different runs, are of the same two instructions, whichever of them came first.
-bool is_at_same_place(const simulator::Finding& a, const simulator::Finding& b);
-
 /// The order of blocks and warps that shows a finding which others do not show.
 struct OrderOfFinding {
   std::string words;   ///< for people; empty if only the command is known

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 namespace opgate::simulator {
 namespace reports {
@@ -41,12 +42,6 @@ FindingPlace place_in(const json& object) {
   if (object.contains("stream")) place.stream = object["stream"];
   place.kernel = object.value("kernel", "");
   return place;
-}
-
-// "st.shared.f32 at twice.cu:41 (block 0,0,0, thread 3,0,0)"
-std::string as_text(const FindingPlace& place) {
-  const std::string actor = actor_at(place);
-  return access_at(place) + (actor.empty() ? "" : " (" + actor + ")");
 }
 
 // Where the kernels of two operations access memory. The message has the streams.
@@ -101,17 +96,39 @@ std::optional<Finding> finding_from_line(std::string_view text) {
   return finding;
 }
 
+PlaceOfFinding place_of(const Finding& finding) {
+  const FindingPlace& place = finding.place;
+  std::string first = finding.kernel.empty() ? with_actor(finding.message, place) : place.location;
+  std::string second;
+  if (finding.other) {
+    second = access_at(*finding.other);
+    if (finding.other->stream) second = with_actor(second, *finding.other);
+  }
+  // A launch before this one has a kernel of its own.
+  if (finding.kind == Finding::Kind::race && finding.other && finding.other->kernel.empty()) {
+    second = finding.other->location;
+    if (second < first) std::swap(first, second);
+  }
+  return {finding.kind, finding.error + finding.space, finding.kernel, first, second};
+}
+
+std::string with_actor(const std::string& text, const FindingPlace& place) {
+  const std::string actor = actor_at(place);
+  return actor.empty() ? text : text + " (" + actor + ")";
+}
+
 std::string to_text(const Finding& finding) {
   using namespace reports;
   if (finding.kind == Finding::Kind::unsupported) return finding.message + " is not simulated";
   std::string line;
   if (is_of_watching_tool(finding.kind)) line = std::string(name_of(finding.kind)) + ": ";
   if (finding.place.stream) return line + finding.message + of_operations(finding);
-  if (!finding.kernel.empty()) line += "kernel " + finding.kernel + ", " + as_text(finding.place) + ": ";
+  if (!finding.kernel.empty())
+    line += "kernel " + finding.kernel + ", " + with_actor(access_at(finding.place), finding.place) + ": ";
   line += finding.message;
   if (finding.other)
     line += (finding.kind == Finding::Kind::init ? "; its value matters to " : "; before, ") +
-            as_text(*finding.other);
+            with_actor(access_at(*finding.other), *finding.other);
   if (!finding.error.empty()) line += " (" + finding.error + ")";
   return line;
 }

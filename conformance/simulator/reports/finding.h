@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 
 #include "simulator/reports/notation.h"
 
@@ -55,6 +56,14 @@ std::string to_line(const Finding& finding);
 
 /// Reads such a line. None for one that is not whole: the last one of a process that was killed.
 std::optional<Finding> finding_from_line(std::string_view line);
+
+/// What findings of one mistake have in common, in whichever launch and threads it was seen, and in whichever
+/// order two accesses came. If there is no kernel, the text says what it was.
+using PlaceOfFinding = std::tuple<Finding::Kind, std::string, std::string, std::string, std::string>;
+PlaceOfFinding place_of(const Finding& finding);
+
+/// "st.shared.f32 races with ... (block 0,0,0, thread 3,0,0)"
+std::string with_actor(const std::string& text, const FindingPlace& place);
 
 /// One line for people.
 std::string to_text(const Finding& finding);

@@ -107,6 +107,7 @@ void run(Simulator& simulator, Kernel& kernel, Launch launch, int device) {
                   " instructions" +
                   (outcome.threads == 1 ? "" : " on " + std::to_string(outcome.threads) + " threads"));
   if (outcome.fault == Fault::none) return;
+  if (simulator.stream_watch != nullptr) simulator.stream_watch->context_ends();
   const FaultPlace place{readable_name(kernel.name), outcome.location};
   if (outcome.fault == Fault::unsupported)
     errors::set_sticky_unsupported(outcome.message, place);

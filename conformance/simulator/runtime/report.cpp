@@ -58,10 +58,20 @@ void append(const Finding& finding) {
     report_notice(assignment(Setting::report) + " cannot be written: " + std::strerror(errno));
 }
 
+// Each launch finds a mistake again, and a program that launches a kernel a thousand times has made one. The
+// process keeps a thousand mistakes apart, and has then written enough.
+bool is_new(const Finding& finding) {
+  constexpr std::size_t kMost = 1000;
+  static std::mutex mutex;
+  static auto* const written = new std::set<PlaceOfFinding>;
+  const std::lock_guard lock(mutex);
+  return written->size() < kMost && written->insert(place_of(finding)).second;
+}
+
 }  // namespace reporting
 
 void report(const Finding& finding) {
-  reporting::write_line(to_text(finding));
+  if (reporting::is_new(finding)) reporting::write_line(to_text(finding));
   reporting::append(finding);
 }
 

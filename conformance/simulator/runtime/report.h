@@ -9,7 +9,7 @@
 
 namespace opgate::simulator {
 
-/// Writes it to stderr and to the file.
+/// Writes it to the file and, the first time, to stderr.
 void report(const Finding& finding);
 
 /// Notes in the file, once, that this process uses the devices.

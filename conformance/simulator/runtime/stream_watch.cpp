@@ -130,6 +130,11 @@ void StreamWatch::frees(const Known& known, std::uint64_t begin, std::size_t byt
   ends(begin, bytes);
 }
 
+void StreamWatch::context_ends() {
+  shadow_ = {};
+  for (auto& [begin, allocation] : allocations_) allocation.users.clear();
+}
+
 void StreamWatch::look_at(const StreamAccess& access, const StreamClock& known, std::uint64_t begin,
                           std::size_t bytes) {
   shadow_.access(access, known, begin, bytes,

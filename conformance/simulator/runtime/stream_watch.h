@@ -62,6 +62,9 @@ class StreamWatch {
   /// is also the order in which an allocator above the runtime takes it back.
   void frees(const Known& known, std::uint64_t begin, std::size_t bytes);
 
+  /// A kernel has failed, and with it all that was issued before: nothing of it runs beside what comes.
+  void context_ends();
+
   /// Whoever frees the memory will wait for the stream, as an allocator above the runtime does.
   void will_wait(std::uint64_t address, const Stream& stream);
 

@@ -369,7 +369,9 @@ void LaunchWatch::report_race(const Thread& thread, const WatchedAccess& access,
   if (!race.before_wrote && in_flight_.had_ended(race.before)) return;
   const std::uint32_t other_site =
       race.before.site() + in_flight_.launches_ago(race.before) * AccessRecord::kSiteCount;
-  if (findings_.is_new(Finding::Kind::race, launch_.kernel, access.annotation->site, other_site))
+  // Either of the two may come first.
+  const auto [one, another] = std::minmax(access.annotation->site, other_site);
+  if (findings_.is_new(Finding::Kind::race, launch_.kernel, one, another))
     add(finding_of_race(thread, access, race, hint));
 }
 
