@@ -3,6 +3,7 @@
 #include <ATen/ops/abs.h>
 #include <ATen/ops/max.h>
 #include <ATen/ops/nan_to_num.h>
+#include <ATen/ops/scalar_tensor.h>
 #include <ATen/ops/zeros.h>
 
 #include "compare/float_format.h"
@@ -26,6 +27,29 @@ c10::IValue widened(const c10::IValue& value, bool absolute) {
   c10::List<at::Tensor> list;
   for (const at::Tensor& tensor : value.toTensorVector()) list.push_back(widened(tensor, absolute));
   return list;
+}
+
+c10::IValue with_numbers(const c10::IValue& value,
+                         const std::function<at::Tensor(const at::Tensor&)>& change) {
+  const auto changed = [&](const at::Tensor& tensor) {
+    return tensor.defined() && float_format(tensor.scalar_type()) ? change(tensor) : tensor;
+  };
+  const auto changed_number = [&](double number) {
+    return change(at::scalar_tensor(number, c10::kDouble)).item<double>();
+  };
+  if (value.isTensor()) return changed(value.toTensor());
+  if (value.isDouble()) return changed_number(value.toDouble());
+  if (value.isTensorList()) {
+    c10::List<at::Tensor> list;
+    for (const at::Tensor& tensor : value.toTensorVector()) list.push_back(changed(tensor));
+    return list;
+  }
+  if (value.isDoubleList()) {
+    c10::List<double> list;
+    for (const double number : value.toDoubleVector()) list.push_back(changed_number(number));
+    return list;
+  }
+  return value;
 }
 
 at::Tensor largest_magnitude(const at::Tensor& tensor) {

@@ -5,6 +5,8 @@
 #include <ATen/core/Tensor.h>
 #include <ATen/core/ivalue.h>
 
+#include <functional>
+
 namespace opgate {
 
 /// Double, or ComplexDouble for a complex tensor.
@@ -16,6 +18,11 @@ at::Tensor widened(const at::Tensor& tensor, bool absolute = false);
 
 /// Widens a tensor or each tensor of a list; returns any other value unchanged.
 c10::IValue widened(const c10::IValue& value, bool absolute = false);
+
+/// The value with `change` of each floating or complex tensor and of each floating number, which `change`
+/// gets as a 0-dim Double tensor; those in lists, too. Any other value is returned unchanged.
+c10::IValue with_numbers(const c10::IValue& value,
+                         const std::function<at::Tensor(const at::Tensor&)>& change);
 
 /// The largest magnitude of the finite elements, as a 0-dim Double tensor on the device of `tensor`; 0 if
 /// there is no finite element.

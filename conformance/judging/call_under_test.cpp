@@ -9,6 +9,13 @@
 #include "process/default_generator.h"
 
 namespace opgate {
+namespace {
+
+void make_absolute(torch::jit::Stack& stack) {
+  for (c10::IValue& value : stack) value = widened(value, /*absolute=*/true);
+}
+
+}  // namespace
 
 CallUnderTest::CallUnderTest(CallKey key, WorkerCache& cache) : key_(std::move(key)), cache_(cache) {}
 
@@ -64,32 +71,39 @@ const Observation& CallUnderTest::repoisoned(const Poison& poison) {
 }
 
 const Outcome& CallUnderTest::reference() {
-  if (!reference_) reference_ = run_reference(key_.spec->reference, {}, false);
+  if (!reference_) reference_ = run_reference(key_.spec->reference, {});
   return *reference_;
 }
 
 Outcome CallUnderTest::reference(const MaterializeOptions& options) {
-  return options.value_seed == 0 ? reference() : run_reference(key_.spec->reference, options, false);
+  return options.value_seed == 0 ? reference() : run_reference(key_.spec->reference, options);
 }
 
 Outcome CallUnderTest::scales(const MaterializeOptions& options) {
   const Reference& given = key_.spec->scale;
   const auto run = [&] {
-    return given ? run_reference(given, options, false) : run_reference(key_.spec->reference, options, true);
+    return given ? run_reference(given, options) : changed_reference(options, make_absolute);
   };
   if (options.value_seed != 0) return run();
   if (!scales_) scales_ = run();
   return *scales_;
 }
 
-Outcome CallUnderTest::run_reference(const Reference& reference, MaterializeOptions options, bool absolute) {
+Outcome CallUnderTest::changed_reference(const MaterializeOptions& options,
+                                         const std::function<void(torch::jit::Stack&)>& change) {
+  return run_reference(key_.spec->reference, options, change);
+}
+
+Outcome CallUnderTest::run_reference(const Reference& reference, MaterializeOptions options,
+                                     const std::function<void(torch::jit::Stack&)>& change) {
   if (reference == nullptr)
     throw SpecError(fmt::format("{}: {} has no reference to compare with; add spec.reference(...)",
                                 key_.spec->where, key_.spec->name));
   options.contiguous = true;
   options.take_snapshots = false;
   torch::jit::Stack stack = materialize(on_cpu(key_), cache_.values, options).stack;
-  for (c10::IValue& value : stack) value = widened(value, absolute);
+  for (c10::IValue& value : stack) value = widened(value);
+  if (change) change(stack);
   if (key_.spec->promised(Promise::nondeterministic_seeded)) seed_default_generator(c10::kCPU);
   return invoke(
       op(), [&](torch::jit::Stack& s) { reference(op(), s); }, std::move(stack), c10::kCPU);

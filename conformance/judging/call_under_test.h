@@ -82,8 +82,13 @@ class CallUnderTest {
   /// tensors. Devices and dtypes are those of reference().
   Outcome scales(const MaterializeOptions& options = {});
 
+  /// The reference on arguments that `change` makes of the ones that reference() gets.
+  Outcome changed_reference(const MaterializeOptions& options,
+                            const std::function<void(torch::jit::Stack&)>& change);
+
  private:
-  Outcome run_reference(const Reference& reference, MaterializeOptions options, bool absolute);
+  Outcome run_reference(const Reference& reference, MaterializeOptions options,
+                        const std::function<void(torch::jit::Stack&)>& change = {});
 
   CallKey key_;
   WorkerCache& cache_;

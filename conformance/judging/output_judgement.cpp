@@ -9,6 +9,7 @@
 #include "compare/comparison.h"
 #include "compare/float_format.h"
 #include "compare/widen.h"
+#include "judging/scale_of_terms.h"
 #include "layouts/geometry.h"
 #include "spec/recordings.h"
 
@@ -117,25 +118,26 @@ Agreement agreement_with_reference(CallUnderTest& under_test, const Outcome& cal
 
 Judgement judge_near_reference(CallUnderTest& under_test, const Outcome& call, const std::string& promised,
                                const MaterializeOptions& options) {
-  return judge_values(call.values(), expected_values(under_test.reference(options), call),
-                      agreement_with_reference(under_test, call, options), promised);
+  const std::vector<at::Tensor> expected = expected_values(under_test.reference(options), call);
+  Agreement agreement = agreement_with_reference(under_test, call, options);
+  Judgement judgement = judge_values(call.values(), expected, agreement, promised);
+  if (!judgement.finding || agreement.scales.empty() || under_test.key().spec->scale) return judgement;
+  // The terms may cancel for the absolute values of the inputs as they do in the result.
+  agreement.scales = scales_of_terms(under_test, call, options, agreement.scales);
+  return judge_values(call.values(), expected, agreement, promised);
 }
 
 namespace {
 
-// What the operator gives for the absolute values of its inputs; nothing if it does not take them, or gives
-// results of other shapes.
+// The largest results of the operator for its inputs, and for their magnitudes with several choices of signs.
 std::vector<at::Tensor> magnitudes_of_terms(const CallKey& key, const Outcome& want) {
   ValueCache values;
-  Arguments arguments = materialize(key, values, {.contiguous = true, .take_snapshots = false});
-  for (const TensorInput& input : arguments.tensors) {
-    if (input.tensor.is_floating_point()) arguments.replace(input, input.tensor.abs());
-  }
-  const std::vector<at::Tensor> wanted = want.values(), found = call_on(key, arguments.stack).values();
-  const auto alike = [](const at::Tensor& a, const at::Tensor& b) {
-    return a.defined() == b.defined() && (!a.defined() || (a.sizes() == b.sizes() && a.dtype() == b.dtype()));
-  };
-  return std::ranges::equal(wanted, found, alike) ? largest_of_each(found) : std::vector<at::Tensor>();
+  std::vector<std::vector<at::Tensor>> found{want.values()};
+  const torch::jit::Stack given =
+      materialize(key, values, {.contiguous = true, .take_snapshots = false}).stack;
+  for (uint64_t choice = 0; choice < choices_of_signs(given); ++choice)
+    found.push_back(call_on(key, with_signs(given, choice)).values());
+  return largest_of_each(largest_magnitudes(found));
 }
 
 }  // namespace
@@ -152,8 +154,7 @@ Judgement judge_near_each_other(const CallKey& key, const Outcome& got, const Ou
   if (!judgement.finding || agreement.accuracy.exact) return judgement;
   // The terms of a sum may be much larger than the sum, and each order of summation rounds them otherwise.
   agreement.scales = magnitudes_of_terms(key, want);
-  return agreement.scales.empty() ? judgement
-                                  : judge_values(got.values(), want.values(), agreement, promised);
+  return judge_values(got.values(), want.values(), agreement, promised);
 }
 
 std::vector<at::Tensor> largest_of_each(const std::vector<at::Tensor>& tensors) {

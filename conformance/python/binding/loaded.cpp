@@ -79,7 +79,8 @@ void set_without_fake(const std::vector<std::string>& operators) {
 }  // namespace
 
 Loaded& loaded() {
-  static Loaded only{{}, {}, native_checks()};
+  // It holds Python functions, which nothing may destroy once the interpreter has ended.
+  static Loaded& only = *new Loaded{{}, {}, native_checks()};
   return only;
 }
 
