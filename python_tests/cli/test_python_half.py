@@ -30,7 +30,7 @@ def _(x):
 def promise(spec: opgate.OpSpec) -> None:
     spec.dtypes(torch.float32, torch.float64, device="cpu").reference(lambda x: x + x)
     spec.accuracy(opgate.exact())
-    for size in range(2, 3 + int(os.environ.get("MORE_SAMPLES", "0"))):
+    for size in range(2, 3 + int(os.environb.get(b"MORE_SAMPLES", b"0"))):
         spec.sample(opgate.uniform(size, 3))
 
 
