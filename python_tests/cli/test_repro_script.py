@@ -237,3 +237,20 @@ def test_what_no_script_can_say_is_told(
     of_project = ("--config", config if of_defects else source / "opgate.toml", "--output", output / "told")
     listed = opgate("list", "cases", "--device", "cpu", *of, *of_project)
     assert_refused(opgate("repro", "--python", listed.stdout.split()[0], *of_project), *words)
+
+
+def test_a_library_of_a_python_module_needs_no_python_of_its_own(
+    opgate: OpGate, ran: Run, new_project: Callable[..., Path], tmp_path: Path
+) -> None:
+    """The search for a smaller call opens the project again, when Python's symbols are already there."""
+    library = tmp_path / "libof_module.so"
+    folder = new_project(libraries=["libopgate_wrong.so", str(library)], specs=["libopgate_wrong_specs.so"])
+    source = "extern char PyInstanceMethod_Type;\nvoid* type(void) { return &PyInstanceMethod_Type; }\n"
+    (tmp_path / "of_module.c").write_text(source)
+    command = [os.environ.get("CC", "cc"), "-shared", "-fPIC", "of_module.c", "-o", library]
+    subprocess.run(command, cwd=tmp_path, check=True)
+    told = opgate("repro", "--python", "plus/float32/2/contiguous/cpu/value.reference", folder=folder)
+    assert (told.returncode, told.stderr) == (1, ""), told
+    (folder / "script.py").write_text(told.stdout)
+    shown = ran(folder / "script.py")
+    assert (shown.returncode, shown.stdout) == (0, "tensor([2., 2.])\n"), shown
