@@ -76,8 +76,8 @@ TEST(Acquisitions, DoNotGrowWhileAThreadPolls) {
   EXPECT_LE(all.detector.acquisitions().size(), 10u);
 }
 
-// Each block adds to the place of the one before it and to its own: the last one knows the first one's store by
-// way of all others, and only if none is left out.
+// Each block adds to the place of the one before it and to its own: the last one knows the first one's store
+// by way of all others, and only if none is left out.
 std::size_t races_of_chain(std::uint32_t blocks, std::uint32_t left_out) {
   const Annotation add = acquiring(Annotation::Kind::atomic);
   const Annotation store = plain(Annotation::Kind::store);

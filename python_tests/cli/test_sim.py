@@ -216,6 +216,7 @@ def test_a_kernel_that_launches_a_kernel_is_no_finding_and_is_told(opgate: OpGat
     assert verdict == "opgate sim: nothing found"
     assert "relocatable device code (nvcc -rdc=true, which kernels that launch kernels need" in reason
 
+
 @pytest.mark.parametrize("program", ["kill -9 $$", "sh -c 'kill -9 $$'; exit 137", "{cuda}; kill -9 $$"])
 def test_a_program_that_is_killed_is_not_found_right(
     sim: SimulatedProgram, opgate: OpGate, program: str, tmp_path: Path
@@ -234,7 +235,6 @@ def test_a_further_run_that_is_killed_is_not_counted(
     run = opgate("sim", "--seconds", "30", "--", "sh", "-c", words, folder=tmp_path)
     assert run.returncode == 2, run
     assert "opgate sim: nothing found\nwith --seed 2, the program was killed" in run.stderr
-
 
 
 def test_a_program_without_cuda_is_told_so(sim: SimulatedProgram) -> None:
