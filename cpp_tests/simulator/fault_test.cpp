@@ -1,4 +1,7 @@
 // What ends a kernel: which fault, where, and in which words.
+#include <filesystem>
+#include <fstream>
+
 #include "fake_device.h"
 
 namespace opgate::simulator::tests {
@@ -217,6 +220,42 @@ TEST(SimulatedFaults, LocationsOfTheSource) {
       {}, {}, ".file 1 \"/src/other.cu\"\n.file 2 \"/src/kernel.cu\", 12345, 678\n");
   expect_fault(outcome, Fault::illegal_address, "past the end");
   EXPECT_EQ(outcome.location, "/src/other.cu:18");
+}
+
+// A function of a library that is inlined: the author's line is that of the call. `.loc` has one caller, which
+// the `.loc` of the call itself may have, too.
+TEST(SimulatedFaults, AnInlinedFunctionOfALibraryIsWhereItIsCalled) {
+  namespace fs = std::filesystem;
+  const fs::path folder = fs::path(testing::TempDir()) / "opgate_inlined";
+  fs::create_directories(folder / "include" / "detail");
+  fs::create_directories(folder / "triton" / "language");
+  std::ofstream(folder / "include" / "cuda_runtime.h");
+  std::ofstream(folder / "triton" / "language" / "standard.py");
+  const std::string files = ".file 1 \"" + (folder / "kernel.cu").string() + "\"\n.file 2 \"" +
+                            (folder / "bin/../include/detail/shuffles.hpp").string() + "\"\n.file 3 \"" +
+                            (folder / "triton/language/standard.py").string() + "\"\n.file 4 \"" +
+                            (folder / "helpers/include/own.cuh").string() + "\"\n";
+  const auto line = [&](const std::string& locations) {
+    const Outcome outcome = run_body(locations + "st.global.u32 [%rd1+1024], 1;", {}, {}, files);
+    return fs::path(outcome.location).filename().string();
+  };
+  const std::string call = ".loc 1 40 3\n";
+  const std::string inlined = ", function_name $L__info0, inlined_at ";
+  EXPECT_EQ(line(call + ".loc 2 99 5" + inlined + "1 40 3\n"), "kernel.cu:40");
+  EXPECT_EQ(line(call + ".loc 2 99 5, function_name $L__info0+12, inlined_at 1 40 3\n"), "kernel.cu:40");
+  EXPECT_EQ(line(call + ".loc 2 99 5" + inlined + "1 40 3\n.loc 3 7 1" + inlined + "2 99 5\n"),
+            "kernel.cu:40");
+  // The innermost line that is the author's.
+  EXPECT_EQ(line(call + ".loc 4 12 5" + inlined + "1 40 3\n"), "own.cuh:12");
+  EXPECT_EQ(line(call + ".loc 4 12 5" + inlined + "1 40 3\n.loc 2 99 5" + inlined + "4 12 5\n"),
+            "own.cuh:12");
+  // The latest call of two.
+  EXPECT_EQ(line(call + ".loc 2 99 5" + inlined + "1 40 3\n.loc 1 50 3\n.loc 2 99 5" + inlined + "1 50 3\n"),
+            "kernel.cu:50");
+  // Nothing else is known of a kernel of the library itself, and of a caller that no line names.
+  EXPECT_EQ(line(".loc 2 99 5\n"), "shuffles.hpp:99");
+  EXPECT_EQ(line(".loc 3 7 1" + inlined + "2 99 5\n"), "standard.py:7");
+  fs::remove_all(folder);
 }
 
 TEST(SimulatedFaults, MistakesOfTheCaller) {

@@ -1,11 +1,13 @@
 #include "simulator/ptx/body.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "simulator/ptx/labels.h"
 #include "simulator/ptx/names.h"
 #include "simulator/ptx/operands.h"
+#include "simulator/ptx/source_places.h"
 
 namespace opgate::simulator {
 namespace body {
@@ -20,7 +22,8 @@ class Reader {
         function_(function),
         names_(builder, declared, index, function),
         tokens_(declared.body),
-        labels_(function) {}
+        labels_(function),
+        places_(builder.declarations().files) {}
 
   void read() {
     while (!tokens_.peek().at_end()) read_statement();
@@ -99,19 +102,27 @@ class Reader {
   void read_location(unsigned inline_asm) {
     const bool counts = inline_asm == 0 || inline_asm != located_asm_;
     located_asm_ = inline_asm;
-    const std::uint64_t file = integer(tokens_.next());
-    const std::uint64_t line = integer(tokens_.next());
-    tokens_.next();
-    if (counts) location_ = builder_.location(file, line);
+    const SourcePlace place = read_place();
+    std::optional<SourcePlace> caller;
     while (tokens_.accept(",")) {
       if (tokens_.accept("inlined_at")) {
-        for (int i = 0; i < 3; ++i) tokens_.next();
+        caller = read_place();
       } else {
         tokens_.next();
         tokens_.next();
         if (tokens_.accept("+")) tokens_.next();
       }
     }
+    places_.add(place, caller);
+    if (!counts) return;
+    const SourcePlace shown = places_.innermost_of_author(place);
+    location_ = builder_.location(shown.file, shown.line);
+  }
+
+  SourcePlace read_place() {
+    const std::uint64_t file = integer(tokens_.next());
+    const std::uint64_t line = integer(tokens_.next());
+    return {file, line, integer(tokens_.next())};
   }
 
   void read_branch_targets() {
@@ -324,6 +335,7 @@ class Reader {
   Labels labels_;
   std::vector<std::size_t> branches_;
   std::vector<std::size_t> calls_;
+  SourcePlaces places_;
   std::uint32_t location_ = 0;
   unsigned located_asm_ = 0;  // the last piece of inline assembly that had a location
   OperandForm form_;          ///< of the instruction that is emitted next
