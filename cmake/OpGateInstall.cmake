@@ -26,6 +26,7 @@ if(TARGET opgate_simulator_aten)
   install(TARGETS ${_simulator} LIBRARY DESTINATION lib/simulator NAMELINK_SKIP)
   # A copy and no link, because wheels have none.
   install(TARGETS opgate_simulator_ptxas RUNTIME DESTINATION lib/simulator)
+  install(TARGETS opgate_simulator_nvidia_smi RUNTIME DESTINATION lib/simulator/bin)
   install(PROGRAMS "$<TARGET_FILE:opgate_simulator_ptxas>" DESTINATION lib/simulator RENAME ptxas-blackwell)
 endif()
 install(TARGETS opgate_python LIBRARY DESTINATION "${OPGATE_PYTHON_FOLDER}")

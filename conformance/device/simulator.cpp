@@ -74,6 +74,8 @@ std::map<std::string, std::string> simulator_environment() {
       {"LD_PRELOAD",
        before_present(fmt::format("{}:{}", simulated::kRuntime, simulated::kRuntimeCompiler), "LD_PRELOAD")},
       {"LD_LIBRARY_PATH", before_present(simulated::folder().string(), "LD_LIBRARY_PATH")},
+      // nvidia-smi alone lies there.
+      {"PATH", before_present((simulated::folder() / "bin").string(), "PATH")},
       // torch's Python half looks at it, and the simulated runtime does not: all devices are there.
       {"CUDA_VISIBLE_DEVICES", "0,1,2,3,4,5,6,7"},
       // Each tensor is an allocation of its own, so that a kernel which leaves it is noticed.

@@ -5,10 +5,13 @@
 #include <opgate/error.h>
 #include <signal.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <cstring>
 #include <deque>
+#include <filesystem>
 #include <fstream>
+#include <sstream>
 
 extern char** environ;
 
@@ -32,6 +35,19 @@ std::vector<std::string> environment_with(const std::map<std::string, std::strin
   return variables;
 }
 
+// As the command's own PATH has it, which posix_spawnp() does not look at.
+std::string program_of(const Command& command) {
+  const std::string& name = command.words[0];
+  const auto path = command.environment.find("PATH");
+  if (path == command.environment.end() || name.find('/') != std::string::npos) return name;
+  std::istringstream folders(path->second);
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    const std::string file = folder + "/" + name;
+    if (access(file.c_str(), X_OK) == 0 && !std::filesystem::is_directory(file)) return file;
+  }
+  return name;
+}
+
 // c10 prints backtraces in such lines: "frame #37: <unknown function> + 0x2bc2f (0x7f8cc01a3c2f in
 // libc.so.6)".
 bool is_frame(std::string_view line) { return line.starts_with("frame #"); }
@@ -43,8 +59,8 @@ pid_t spawn(const Command& command, const posix_spawn_file_actions_t& files,
   std::vector<std::string> words = command.words;
   std::vector<std::string> variables = environment_with(command.environment);
   pid_t pid = -1;
-  const int status = posix_spawnp(&pid, words[0].c_str(), &files, &attributes, pointers(words).data(),
-                                  pointers(variables).data());
+  const int status = posix_spawnp(&pid, program_of(command).c_str(), &files, &attributes,
+                                  pointers(words).data(), pointers(variables).data());
   if (status != 0) {
     throw SetupError(
         fmt::format("cannot start '{}': {}", fmt::join(command.words, " "), std::strerror(status)));

@@ -154,7 +154,7 @@ def test_the_simulated_device_is_in_it(wheel: Path, has_simulator: bool) -> None
     with zipfile.ZipFile(wheel) as archive:
         names = {name.removeprefix("opgate/lib/simulator/") for name in archive.namelist()}
     assert names >= {"libcudart.so.13", "libcuda.so.1", "libnvidia-ml.so.1", "libnvrtc.so.13"}
-    assert names >= {"libopgate_simulator_aten.so", "ptxas", "ptxas-blackwell"}
+    assert names >= {"libopgate_simulator_aten.so", "ptxas", "ptxas-blackwell", "bin/nvidia-smi"}
 
 
 @needs_uv
