@@ -22,7 +22,10 @@ DEFINED_BY_NAME = torch.library.__file__
 def registered(others: Iterable[str]) -> dict[str, dict[str, Any]]:
     """What spec/registration.h says of each operator with a spec and of `others`, by name."""
     registrations = _engine.registrations(list(others))
+    known = all_operators()
     for name, registration in registrations.items():
+        if registered_name(name) not in known:  # a module or a function
+            continue
         if custom_op := _maybe_get_opdef(registered_name(name)):
             unwritten = unwritten_kernels(custom_op)
             registration["kernels"] = [key for key in registration["kernels"] if key not in unwritten]
