@@ -8,6 +8,8 @@
 #include <cstdlib>
 #include <fstream>
 
+#include "run/module_inputs.h"
+
 namespace opgate::python_half_test {
 namespace {
 
@@ -26,11 +28,13 @@ class PythonMemoryTest : public ::testing::Test {
 
   void write(const std::string& text) { std::ofstream(module_) << text; }
 
-  json said() const {
+  json said(const json& variables = json::object()) const {
     struct stat status {};
     EXPECT_EQ(stat(module_.c_str(), &status), 0);
     const int64_t changed = status.st_mtim.tv_sec * 1'000'000'000 + status.st_mtim.tv_nsec;
-    return {{"torch", "2.15.0"}, {"files", {{module_.string(), {status.st_size, changed}}}}};
+    return {{"torch", "2.15.0"},
+            {"files", {{module_.string(), {status.st_size, changed}}}},
+            {"inputs", {{"files", json::array()}, {"variables", variables}}}};
   }
 
   // The only file in the cache.
@@ -83,6 +87,17 @@ TEST_F(PythonMemoryTest, OtherSetupsAndEnvironmentsAreOthers) {
   EXPECT_EQ(memory().recall(), std::nullopt);
   unsetenv("OPGATE_ANYTHING");
   EXPECT_EQ(memory().recall(), said());
+}
+
+TEST_F(PythonMemoryTest, AVariableThatModulesReadIsReadAnewIfItHasChanged) {
+  const char* const name = "SAMPLES_OF_PYTHON_MEMORY_TEST";
+  const json kept = said({{name, digest_of_variable(name, command_)}});
+  memory().keep(kept);
+  EXPECT_EQ(memory().recall(), kept);
+  setenv(name, "three", 1);
+  EXPECT_EQ(memory().recall(), std::nullopt);
+  unsetenv(name);
+  EXPECT_EQ(memory().recall(), kept);
 }
 
 TEST_F(PythonMemoryTest, ADamagedFileIsNotBelieved) {

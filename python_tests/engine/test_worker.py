@@ -191,6 +191,8 @@ def test_a_worker_tells_what_its_modules_register(setup: dict[str, Any], tmp_pat
     (tmp_path / "registering.py").write_text(REGISTERING)
     with worker(tmp_path) as python:
         registered = python.ask({"setup": {**setup, "modules": ["registering"]}})["ready"]["registered"]
+    files = {name: registration.pop("files", []) for name, registration in registered.items()}
+    assert str(tmp_path / "registering.py") in files["registering::full"]
     compliant = ["pt2_compliant_tag"]
     full = ["AutocastCPU", "FuncTorchBatched", "CPU", "Meta", "Autograd"]  # in the order of DispatchKey
     assert registered["registering::full"] == {"kernels": full, "tags": ["core", *compliant], "fake": True}
