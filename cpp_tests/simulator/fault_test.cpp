@@ -222,8 +222,8 @@ TEST(SimulatedFaults, LocationsOfTheSource) {
   EXPECT_EQ(outcome.location, "/src/other.cu:18");
 }
 
-// A function of a library that is inlined: the author's line is that of the call. `.loc` has one caller, which
-// the `.loc` of the call itself may have, too.
+// A function of a library that is inlined: the author's line is that of the call. `.loc` has one caller,
+// which the `.loc` of the call itself may have, too.
 TEST(SimulatedFaults, AnInlinedFunctionOfALibraryIsWhereItIsCalled) {
   namespace fs = std::filesystem;
   const fs::path folder = fs::path(testing::TempDir()) / "opgate_inlined";
