@@ -104,6 +104,7 @@ def difference(seed: int, another: Expression, plain: Expression) -> str:
     return ""
 
 
+@pytest.mark.long
 def test_no_right_order_is_accused() -> None:
     """Each of the expressions, computed in another order in float32."""
     accused = {}
