@@ -1,11 +1,11 @@
 #include "compare/agreement.h"
 
-#include <c10/util/hash.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "base/dtypes.h"
+#include "base/sha1.h"
 #include "compare/comparison.h"
 #include "compare/elements.h"
 #include "compare/float_format.h"
@@ -67,7 +67,7 @@ std::string digest(const std::vector<at::Tensor>& tensors) {
     bytes += fmt::format("{}{};", dtype_name(host.scalar_type()), index_text(host.sizes()));
     bytes.append(static_cast<const char*>(host.const_data_ptr()), host.nbytes());
   }
-  return c10::sha1(bytes).str();
+  return sha1_of(bytes);
 }
 
 }  // namespace opgate

@@ -1,12 +1,12 @@
 #include "packages/package_folder.h"
 
-#include <c10/util/hash.h>
 #include <fmt/format.h>
 
 #include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "base/files.h"
+#include "base/sha1.h"
 #include "device/simulator.h"
 #include "packages/concurrent_runs.h"
 
@@ -23,7 +23,7 @@ json read_json(const std::filesystem::path& file) {
 // Throws SetupError if the file has changed. A package with a flipped byte may load and run, so that
 // only its digest shows the damage.
 void check_unaltered(const std::filesystem::path& file, const std::string& sha1) {
-  if (c10::sha1(content_of(file)).str() == sha1) return;
+  if (sha1_of(content_of(file)) == sha1) return;
   throw SetupError(fmt::format(
       "{} is not the file that was made (its SHA-1 is another); remove it and run again", file.string()));
 }

@@ -1,11 +1,10 @@
 #include "provenance/digests.h"
 
-#include <c10/util/hash.h>
-
 #include <algorithm>
 #include <filesystem>
 
 #include "base/files.h"
+#include "base/sha1.h"
 #include "process/library.h"
 #include "provenance/file_digest.h"
 #include "spec/json_folder.h"
@@ -18,7 +17,7 @@ std::string libraries_digest(const Config& config, const std::string& python_sou
   for (const auto* names : {&config.libraries, &config.specs}) {
     for (const std::string& name : *names) digests += digest_of_file(config.find_library(name));
   }
-  return c10::sha1(digests).str();
+  return sha1_of(digests);
 }
 
 std::vector<fs::path> sample_files(const fs::path& recorded, const fs::path& regressions) {

@@ -1,6 +1,5 @@
 #include "provenance/file_digest.h"
 
-#include <c10/util/hash.h>
 #include <fmt/format.h>
 #include <opgate/error.h>
 #include <sys/stat.h>
@@ -12,6 +11,7 @@
 #include "base/atomic_file.h"
 #include "base/cache_folder.h"
 #include "base/files.h"
+#include "base/sha1.h"
 
 namespace opgate {
 namespace kept_digests {
@@ -40,7 +40,7 @@ bool may_change_unseen(const struct stat& file) {
 
 fs::path kept_digest_of(const fs::path& file) {
   const fs::path folder = cache_folder();
-  return folder.empty() ? folder : folder / "digests" / c10::sha1(fs::absolute(file).string()).str();
+  return folder.empty() ? folder : folder / "digests" / sha1_of(fs::absolute(file).string());
 }
 
 std::optional<std::string> recalled(const fs::path& kept, const std::string& identity) {
@@ -57,11 +57,11 @@ std::string digest_of_file(const std::filesystem::path& file) {
   struct stat before {};
   const bool is_large = stat(file.c_str(), &before) == 0 && before.st_size >= kLarge;
   const fs::path kept = is_large ? kept_digest_of(file) : fs::path();
-  if (kept.empty()) return c10::sha1(content_of(file)).str();
+  if (kept.empty()) return sha1_of(content_of(file));
   const std::string identity = identity_of(before);
   if (const auto known = recalled(kept, identity)) return *known;
   const bool is_settled = !may_change_unseen(before);
-  const std::string digest = c10::sha1(content_of(file)).str();
+  const std::string digest = sha1_of(content_of(file));
   struct stat after {};
   if (is_settled && stat(file.c_str(), &after) == 0 && identity_of(after) == identity) {
     try {

@@ -1,6 +1,5 @@
 #include "provenance/source_digests.h"
 
-#include <c10/util/hash.h>
 #include <fmt/format.h>
 #include <opgate/error.h>
 #include <unistd.h>
@@ -9,6 +8,7 @@
 #include <array>
 
 #include "base/files.h"
+#include "base/sha1.h"
 #include "provenance/source_files.h"
 #include "provenance/walk.h"
 
@@ -29,7 +29,7 @@ bool is_source(const fs::path& file) {
 
 std::string content_digest(const fs::path& file) {
   if (access(file.c_str(), R_OK) != 0) throw SetupError(fmt::format("cannot read {}", file.string()));
-  return c10::sha1(content_of(file)).str();
+  return sha1_of(content_of(file));
 }
 
 // Skips hidden folders, build folders, and OpGate's own output.
@@ -93,7 +93,7 @@ std::string SourceDigests::digest_of(const std::set<fs::path>& folders) {
   }
   if (std::ranges::any_of(config_.sources, [&](const fs::path& p) { return unbuilt_.contains(p); }))
     return "";
-  return c10::sha1(text).str();
+  return sha1_of(text);
 }
 
 std::string SourceDigests::of(const Spec& subject) {

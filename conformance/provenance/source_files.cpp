@@ -1,11 +1,10 @@
 #include "provenance/source_files.h"
 
-#include <c10/util/hash.h>
-
 #include <algorithm>
 #include <array>
 
 #include "base/files.h"
+#include "base/sha1.h"
 
 namespace opgate {
 namespace {
@@ -48,7 +47,7 @@ std::optional<fs::file_time_type> time_of_newest(const std::vector<std::string>&
 
 const std::string& FileDigests::of(const fs::path& file) {
   const auto [known, is_new] = digests_.try_emplace(file);
-  if (is_new && fs::is_regular_file(file)) known->second = c10::sha1(content_of(file)).str();
+  if (is_new && fs::is_regular_file(file)) known->second = sha1_of(content_of(file));
   return known->second;
 }
 

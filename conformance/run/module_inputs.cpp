@@ -1,12 +1,11 @@
 #include "run/module_inputs.h"
 
-#include <c10/util/hash.h>
-
 #include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <string_view>
 
+#include "base/sha1.h"
 #include "provenance/file_digest.h"
 
 namespace opgate {
@@ -27,9 +26,9 @@ std::string digest_or_none(const std::filesystem::path& file) {
 
 std::string digest_of_variable(const std::string& name, const Command& command) {
   if (const auto given = command.environment.find(name); given != command.environment.end())
-    return c10::sha1(given->second).str();
+    return sha1_of(given->second);
   const char* const value = std::getenv(name.c_str());
-  return value == nullptr ? "" : c10::sha1(std::string(value)).str();
+  return value == nullptr ? "" : sha1_of(value);
 }
 
 bool names_a_place(const std::string& variable) {

@@ -96,6 +96,8 @@ TEST_F(PythonMemoryTest, AVariableThatModulesReadIsReadAnewIfItHasChanged) {
   EXPECT_EQ(memory().recall(), kept);
   setenv(name, "three", 1);
   EXPECT_EQ(memory().recall(), std::nullopt);
+  setenv(name, "", 1);  // is set, and what hashlib gives for b""
+  EXPECT_EQ(digest_of_variable(name, command_), "da39a3ee5e6b4b0d3255bfef95601890afd80709");
   unsetenv(name);
   EXPECT_EQ(memory().recall(), kept);
 }

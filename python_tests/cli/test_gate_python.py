@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from changes import Runs
-from harness import OpGate, assert_refused
+from harness import Completed, OpGate, assert_refused
 
 pytestmark = pytest.mark.long
 
@@ -224,7 +224,9 @@ def test_a_kernel_may_move_into_a_library_but_not_out_of_it(
         "library": rewritten(results, tmp_path / "library", move),
     }
     result = runs.opgate(
-        *("gate", "--base", states[base], "--results", states[head] / "results.jsonl"), folder=runs.project
+        *("gate", "--base", states[base], "--results", states[head] / "results.jsonl"),
+        folder=runs.project,
+        environment={"OPGATE_CHANGES": ""},
     )
     assert result.returncode == status, result
     assert said in result.stdout
@@ -237,11 +239,16 @@ def test_the_ledger_keeps_what_python_registers(runs: Runs, tmp_path: Path) -> N
     def of(changes: str) -> Path:
         return rewritten(runs.of(changes) / "results.jsonl", tmp_path / f"whole {changes}", whole)
 
-    accept = runs.opgate("accept", "--results", of("") / "results.jsonl", folder=runs.project)
+    def with_results(word: str, changes: str) -> Completed:
+        environment = {"OPGATE_CHANGES": changes}
+        results = of(changes) / "results.jsonl"
+        return runs.opgate(word, "--results", results, folder=runs.project, environment=environment)
+
+    accept = with_results("accept", "")
     assert accept.returncode == 0, accept
     text = (runs.project / "ledger" / "no_vmap.toml").read_text()
     assert 'kernels = []\npython_kernels = ["AutocastCPU", "FuncTorchBatched", ' in text
-    gate = runs.opgate("gate", "--results", of("refused") / "results.jsonl", folder=runs.project)
+    gate = with_results("gate", "refused")
     assert gate.returncode == 1, gate
     assert "no longer has a kernel in Python for FuncTorchBatched" in gate.stdout
     assert "the tag pointwise is gone" in gate.stdout

@@ -13,7 +13,6 @@
 #include "base/build.h"
 #include "base/dtypes.h"
 #include "cli/recording/operator_origins.h"
-#include "spec/function_name.h"
 #include "spec/function_schema.h"
 #include "spec/recordings.h"
 #include "spec/registered_name.h"
@@ -87,6 +86,12 @@ class Functions {
   }
 
   const FunctionSchema& schema_of(const std::string& name) const { return schemas_.at(name); }
+
+  // The arguments that calls of the function have written; none if it has no schema, as the methods of a class.
+  std::vector<std::string> written_by(const std::string& name) const {
+    const auto found = schemas_.find(name);
+    return found == schemas_.end() ? std::vector<std::string>() : found->second.written();
+  }
 
  private:
   std::map<std::string, std::string> by_operator_;
@@ -441,8 +446,8 @@ Recording collect_recordings(const fs::path& logs, const fs::path& recorded, boo
   for (const std::vector<json>& lines : logs_read) read_log(lines, functions, seen, origins);
   Recording recording;
   for (auto& [op, what] : seen) {
-    RecordedOperator& told = recording.operators[op] = write(op, what, recorded, anew);
-    if (is_function(op)) told.written = functions.schema_of(op).written();
+    RecordedOperator& recorded_operator = recording.operators[op] = write(op, what, recorded, anew);
+    recorded_operator.written = functions.written_by(op);
   }
   origins.find(recording);
   return recording;
