@@ -87,7 +87,8 @@ class Functions {
 
   const FunctionSchema& schema_of(const std::string& name) const { return schemas_.at(name); }
 
-  // The arguments that calls of the function have written; none if it has no schema, as the methods of a class.
+  // The arguments that calls of the function have written; none if it has no schema, as the methods of a
+  // class.
   std::vector<std::string> written_by(const std::string& name) const {
     const auto found = schemas_.find(name);
     return found == schemas_.end() ? std::vector<std::string>() : found->second.written();
