@@ -59,7 +59,7 @@ def test_each_bench_gets_its_verdict(everything: tuple[Completed, Lines]) -> Non
         ("copies", "free", "forward"): "measured",
         ("copies", "itself", "forward"): "measured",
         ("doubles", "8x8", "forward"): "met",
-        ("first_of", "1024x1024", "forward"): "measured",
+        ("first_of", "4096x4096", "forward"): "measured",
         ("has_no_kernel", "4", "forward"): "raised",
         ("raises", "4", "forward"): "met",
         ("raises", "9", "forward"): "raised",
@@ -91,7 +91,7 @@ def test_a_line_of_the_file_has_figures_or_a_reason(everything: tuple[Completed,
 
 def test_a_rate_that_no_memory_has_is_not_shown(everything: tuple[Completed, Lines]) -> None:
     run, lines = everything
-    line = rows(lines)["first_of", "1024x1024", "forward", "cpu"]
+    line = rows(lines)["first_of", "4096x4096", "forward", "cpu"]
     assert line["copy_seconds"] > 8 * line["op_seconds"]
     (shown,) = (text for text in run.stdout.splitlines() if text.startswith("first_of"))
     assert shown.endswith("  impossible")

@@ -93,6 +93,7 @@ def test_the_results_hold_each_planned_case_once(opgate: OpGate, finished: Compl
         "subjects",
         "samples",
         "files",
+        "inputs",
         "coverage",
         "folder",
         "modules",
