@@ -37,11 +37,18 @@ TEST(SimulatedRaces, CopiesOfAnElementInOneBlockAreNoRaceInTriton) {
   const std::string ptx = kernel_of(changed_in_place());
   expect_nothing(findings_of(ptx, {}, {128}, tools, true));
   expect_finding(findings_of(ptx, {}, {128}, tools, false), Finding::Kind::race, "of the same block");
-  // Blocks hold no copies for each other, and another register is another element.
+  // Blocks hold no copies for each other.
   expect_finding(findings_of(ptx, {3}, {128}, tools, true), Finding::Kind::race, "of block");
-  const std::string elsewhere =
+  // The element may be found by another register, as where two arguments are the same tensor.
+  const std::string by_another =
       kernel_of(changed_in_place() + " add.u64 %rd4, %rd3, 0; ld.global.b32 %r4, [%rd4];");
-  expect_finding(findings_of(elsewhere, {}, {128}, tools, true), Finding::Kind::race, "of the same block");
+  expect_nothing(findings_of(by_another, {}, {128}, tools, true));
+  // A thread that stores what it has not loaded changes another element, whatever its value is.
+  const std::string shifted =
+      "mul.wide.u32 %rd2, %r1, 4; add.u64 %rd3, %rd1, %rd2; ld.global.b32 %r3, [%rd3];";
+  expect_finding(findings_of(kernel_of(shifted + " st.global.b32 [%rd3+4], %r3;"), {}, {64}, tools, true),
+                 Finding::Kind::race, "of the same block");
+  expect_nothing(findings_of(kernel_of(shifted + " st.global.b32 [%rd3], %r3;"), {}, {64}, tools, true));
 }
 
 // Two warps hold copies of 32 elements. The first one stores what each becomes, `between` the load and the
@@ -62,7 +69,8 @@ TEST(SimulatedRaces, CopiesThatAreUsedAfterTheirElementHasChangedAreARace) {
     return findings_of(kernel_of(used_after_the_store(between, sum)), {}, {64}, tools, true);
   };
   const std::string increase = "add.u32 %r4, %r3, 1;";
-  expect_finding(races(increase, "mov.b32 %r7, %r4;"), Finding::Kind::race, "depend on whether they load it");
+  expect_finding(races(increase, "mov.b32 %r7, %r4;"), Finding::Kind::race,
+                 "depend on whether other threads load this element");
   // A barrier orders the load and the store.
   expect_nothing(races(increase + " bar.sync 0;", "mov.b32 %r7, %r4;"));
   // What is used is another value; or the same for both values, as if an element were limited twice; or a

@@ -93,6 +93,16 @@ TEST(SimulatedFailure, IsToldOnceAndLeavesADeviceThatWorks) {
   EXPECT_EQ(value_at(data, 3), 7);
 }
 
+TEST(SimulatedFailure, IsOfTheCallsBeforeEvenIfNobodyHasWaitedForThem) {
+  take_failure();  // of other tests
+  float* const data = device_floats(4, 1);
+  store(data, 4, 1);
+  store(data, 4, 1, new_stream());
+  EXPECT_EQ(take_failure().kind, 1);
+  EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  EXPECT_EQ(take_failure().kind, 0);
+}
+
 // Kind 2: nothing is wrong with the operator, and its case is owed.
 TEST(SimulatedFailure, IsKnownOfAFunctionOfTheDriver) {
   take_failure();  // of other tests

@@ -146,8 +146,17 @@ class PtxModule final : public Module {
       });
     };
     if (outcome.fault != Fault::none) return outcome;
+    const auto changes_are_of_copies = [&] {
+      RecordedCopies observer(watch.copies(), launch.grid);
+      const bool is_repeatable =
+          leaves_the_same(launch, outcome, kept, [&](const Launch& again, DeviceMemory& in) {
+            return execute(kernel, settings, again, in, &observer);
+          });
+      return is_repeatable && !watch.copies().has_other_writer();
+    };
     if (!watch.copies().races().empty()) {
-      if (!with_copies(HeldCopies::Value::before) || !with_copies(HeldCopies::Value::after))
+      if (!changes_are_of_copies() || !with_copies(HeldCopies::Value::before) ||
+          !with_copies(HeldCopies::Value::after))
         watch.report_copies();
     } else if (watch.found_no_race() && kernel.has_one_result() && outcome.instructions <= kMostRepeated &&
                kernel.repetitions++ < kRepetitions) {

@@ -49,6 +49,14 @@ std::shared_ptr<LaunchesInFlight> launches_behind(const Simulator& simulator, co
   return launches;
 }
 
+// A kernel that nobody has waited for fails now: later, its failure would be that of another call.
+void finish_what_was_issued() {
+  if (simulator_in_use() == nullptr || Execution::in_host_call()) return;
+  static_cast<void>(api_answer([](Simulator& simulator) {
+    for (int device = 0; device < settings().devices; ++device) simulator.execution.complete_device(device);
+  }));
+}
+
 }  // namespace
 
 OPGATE_SIM_API void* opgate_sim_host_view(const void* pointer) {
@@ -96,6 +104,7 @@ OPGATE_SIM_API void opgate_sim_fail(const char* message) { errors::set_sticky(cu
 OPGATE_SIM_API void opgate_sim_note_unsupported(const char* what) { errors::note_unsupported(what); }
 
 OPGATE_SIM_API int opgate_sim_take_failure(char* text, std::size_t bytes) {
+  finish_what_was_issued();
   const errors::Failure failure = errors::take_failure();
   const std::string lines = std::string(error_text(failure.error)) + '\n' + failure.what + '\n' +
                             failure.place.kernel + '\n' + failure.place.location;

@@ -101,4 +101,8 @@ Simulator& simulator() {
   return *only;
 }
 
+Simulator* simulator_in_use() {
+  return getpid() == simulator_life::process_of_simulator ? &simulator() : nullptr;
+}
+
 }  // namespace opgate::simulator

@@ -75,4 +75,7 @@ struct Simulator {
 /// process ends.
 Simulator& simulator();
 
+/// Null before the first function that needs it, and in a child process.
+Simulator* simulator_in_use();
+
 }  // namespace opgate::simulator

@@ -295,36 +295,6 @@ std::set<std::size_t> loads_that_wait(const Function& function) {
   return loads;
 }
 
-// Numbers the accesses of each place that a function loads from and stores to by one register. `all`: the
-// annotations of its code.
-void number_elements(const Function& function, std::span<Annotation> all) {
-  using Place = std::tuple<Space, unsigned, Slot, std::int64_t>;
-  const auto place_of = [&](const Annotation& access) -> Place {
-    const Instruction& code = function.code[access.site - function.first_number];
-    return {access.space, access.bytes, code.slot(access.operand), code.immediate};
-  };
-  const auto is_plain = [](const Annotation& access, Kind kind) {
-    return access.kind == kind && !access.is_strong && access.lanes != 0 && access.space != Space::shared;
-  };
-  std::map<Place, std::uint32_t> stored;
-  for (const Annotation& access : all) {
-    if (is_plain(access, Kind::store)) stored.emplace(place_of(access), access.site);
-  }
-  std::set<std::uint32_t> loaded;
-  for (Annotation& access : all) {
-    if (!is_plain(access, Kind::load)) continue;
-    const auto found = stored.find(place_of(access));
-    if (found == stored.end()) continue;
-    access.element = found->second;
-    loaded.insert(found->second);
-  }
-  for (Annotation& access : all) {
-    if (!is_plain(access, Kind::store)) continue;
-    const std::uint32_t element = stored.at(place_of(access));
-    if (loaded.contains(element)) access.element = element;
-  }
-}
-
 bool names_any(const Instruction& instruction, std::size_t operands, const std::set<Slot>& slots) {
   for (std::size_t i = 0; i < operands; ++i) {
     if (slots.contains(instruction.slot(i))) return true;
@@ -381,8 +351,6 @@ std::vector<Annotation> annotate(Program& program) {
       annotation.number(function.first_number + static_cast<std::uint32_t>(at));
       all.push_back(annotation);
     }
-    if (program.threads_hold_copies)
-      annotations::number_elements(function, std::span(all).last(function.code.size()));
   }
   // Only now do the annotations stay where they are.
   for (const auto& function : program.functions) {

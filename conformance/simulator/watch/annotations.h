@@ -68,10 +68,6 @@ struct Annotation {
   bool makes_visible = false;
   bool is_swap = false;      ///< a compare-and-swap, which only reads if it fails
   bool is_fragment = false;  ///< many elements of each thread, as `wmma` lays them out
-  /// Of a load or store, in a program whose threads hold copies: the same number for all that access one
-  /// place by one register, of which at least one stores, so that the element is changed in place. 0 for
-  /// others.
-  std::uint32_t element = 0;
   /// Whether it names a register that a product of the function uses, or a copy of one that is made before
   /// the wait for the product, or writes one that a move copies to it.
   bool names_product_register = false;

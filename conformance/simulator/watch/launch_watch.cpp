@@ -21,29 +21,14 @@ constexpr const char* kBeginsEarly =
     "has "
     "ended, and needs griddepcontrol.wait (cudaGridDependencySynchronize) first";
 
-// What a place holds, and what it will hold after a store. The store must have lanes.
-HeldCopies::Changed change_by(Thread& thread, const Instruction& in, const Annotation& how,
-                              const WatchedAccess& access) {
-  HeldCopies::Changed change;
-  change.warp = thread.linear / kWarpSize;
-  const unsigned char* const old =
-      access.space == Space::shared
-          ? locate<Space::shared, Access::store>(thread, in, access.address, how.bytes)
-          : locate<Space::global, Access::store>(thread, in, access.address, how.bytes);
-  std::memcpy(change.before.data(), old, how.bytes);
-  const std::size_t each = how.bytes / how.lanes;
-  for (std::size_t lane = 0; lane < how.lanes; ++lane)
-    std::memcpy(&change.after[lane * each], &thread.registers[in.slot(lane + 1)], each);
-  return change;
-}
-
 // Whether a store leaves the memory as it is, which holds what was stored there before.
-bool stores_the_same(Thread& thread, const Instruction& in, const Annotation& how,
-                     const WatchedAccess& access) {
-  if (how.lanes == 0) return false;
-  const HeldCopies::Changed change = change_by(thread, in, how, access);
+bool stores_the_same(Thread& thread, const Instruction& in, const WatchedAccess& access) {
+  if (access.annotation->lanes == 0) return false;
+  const HeldCopies::Changed change = change_by(thread, in, access.address, access.space);
   return change.before == change.after;
 }
+
+bool is_plain(const Annotation& annotation) { return !annotation.is_strong && annotation.lanes != 0; }
 
 // Whether a compare-and-swap finds another value than it expects. Of 16 bytes, this is not looked at.
 bool fails(Thread& thread, const Instruction& in, const Annotation& how, const WatchedAccess& access) {
@@ -246,10 +231,6 @@ Unwritten LaunchWatch::watch_access(BlockWatch& block, Thread& thread, const Ins
     const auto report = [&](const RaceDetector::Race& race) {
       consider_race(thread, instruction, access, race);
     };
-    if (how.element != 0 && how.kind == Annotation::Kind::store &&
-        !launch_watch::stores_the_same(thread, instruction, how, access))
-      copies_.note_change(linear_index(thread.block->index(), launch_.grid), access.address,
-                          launch_watch::change_by(thread, instruction, how, access));
     if (how.is_swap && launch_watch::fails(thread, instruction, how, access)) {
       Annotation only_reads = how;
       only_reads.kind = Annotation::Kind::load;
@@ -312,7 +293,7 @@ void LaunchWatch::consider_race(Thread& thread, const Instruction& instruction, 
   }
   const Annotation& how = *access.annotation;
   if (race.before_wrote && how.kind == Annotation::Kind::store &&
-      launch_watch::stores_the_same(thread, instruction, how, access))
+      launch_watch::stores_the_same(thread, instruction, access))
     return;
   report_race(thread, access, race);
 }
@@ -327,24 +308,24 @@ bool LaunchWatch::is_of_copies(const Thread& thread, const WatchedAccess& access
   if (!is_in_block_of(thread, before)) return false;
   const Annotation& now = *access.annotation;
   if (access.space == Space::shared) return now.kind == Annotation::Kind::store && now.site == before.site();
-  if ((now.kind == Annotation::Kind::load) != race.before_wrote || now.element == 0) return false;
   const Annotation* const other = instruction_at(program_, before.site()).annotation;
-  return other != nullptr && other->element == now.element;
+  if (other == nullptr || !launch_watch::is_plain(now) || !launch_watch::is_plain(*other)) return false;
+  const auto [first, second] = race.before_wrote ? std::pair(Annotation::Kind::store, Annotation::Kind::load)
+                                                 : std::pair(Annotation::Kind::load, Annotation::Kind::store);
+  // Accesses are aligned, so that those with as many bytes have the same address.
+  return other->kind == first && now.kind == second && other->bytes == now.bytes;
 }
 
-// The lanes of a warp execute a load together, so that none of them sees what another stores afterwards.
 void LaunchWatch::keep_race_of_copies(const Thread& thread, const WatchedAccess& access,
                                       const RaceDetector::Race& race) {
-  const std::uint32_t site = access.annotation->site;
-  if (access.space == Space::shared || race.before.thread() / kWarpSize == thread.linear / kWarpSize ||
-      !copies_.is_new_race(site, race.before.site()))
-    return;
-  copies_.add_race(
-      site, race.before.site(),
-      finding_of_race(thread, access, race,
-                      "; warps hold copies of this element, and results depend on whether they "
-                      "load it before or after the store: put a barrier (tl.debug_barrier) "
-                      "between the load and the store, or store after the last use of the copies"));
+  if (access.space == Space::shared) return;
+  const HeldCopies::Element element{linear_index(thread.block->index(), launch_.grid), access.address};
+  copies_.add_race(access.annotation->site, race.before.site(), element, [&] {
+    return finding_of_race(thread, access, race,
+                           "; results depend on whether other threads load this element before or after the "
+                           "store: put a barrier (tl.debug_barrier) between the load and the store, or store "
+                           "after the last use of what they have loaded");
+  });
 }
 
 void LaunchWatch::report_copies() {

@@ -92,7 +92,7 @@ class LaunchWatch final : public LaunchObserver {
                     std::uint32_t named);
 
   /// Races that are mistakes only if results depend on the copies of an element; none of them is reported.
-  const HeldCopies& copies() const { return copies_; }
+  HeldCopies& copies() { return copies_; }
   /// Reports them, since results do.
   void report_copies();
 
