@@ -139,25 +139,19 @@ class PtxModule final : public Module {
     if (!launch.observer->tools().race) return execute_in(memory);
     KeptMemory kept(memory);
     const Outcome outcome = execute_in(kept);
-    const auto with_copies = [&](HeldCopies::Value value) {
-      return leaves_the_same(launch, outcome, kept, [&](const Launch& again, DeviceMemory& in) {
-        RepeatedWithCopies observer(watch.copies(), value, launch.grid);
-        return execute(kernel, settings, again, in, &observer);
-      });
-    };
     if (outcome.fault != Fault::none) return outcome;
-    const auto changes_are_of_copies = [&] {
-      RecordedCopies observer(watch.copies(), launch.grid);
-      const bool is_repeatable =
-          leaves_the_same(launch, outcome, kept, [&](const Launch& again, DeviceMemory& in) {
-            return execute(kernel, settings, again, in, &observer);
-          });
-      return is_repeatable && !watch.copies().has_other_writer();
-    };
-    if (!watch.copies().races().empty()) {
-      if (!changes_are_of_copies() || !with_copies(HeldCopies::Value::before) ||
-          !with_copies(HeldCopies::Value::after))
-        watch.report_copies();
+    HeldCopies& copies = watch.copies();
+    if (!copies.races().empty()) {
+      const auto leaves_the_same_with = [&](LaunchObserver&& observer) {
+        return leaves_the_same(launch, outcome, kept, [&](const Launch& again, DeviceMemory& in) {
+          return execute(kernel, settings, again, in, &observer);
+        });
+      };
+      const bool are_used =
+          !leaves_the_same_with(RecordedCopies(copies, launch.grid)) || copies.has_other_writer() ||
+          !leaves_the_same_with(RepeatedWithCopies(copies, HeldCopies::Value::before, launch.grid)) ||
+          !leaves_the_same_with(RepeatedWithCopies(copies, HeldCopies::Value::after, launch.grid));
+      if (are_used) watch.report_copies();
     } else if (watch.found_no_race() && kernel.has_one_result() && outcome.instructions <= kMostRepeated &&
                kernel.repetitions++ < kRepetitions) {
       const auto in_another_order = [&](const Launch& again, DeviceMemory& in) {

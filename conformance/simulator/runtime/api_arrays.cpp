@@ -132,7 +132,7 @@ OPGATE_SIM_API cudaError_t cudaFreeArray(cudaArray_t handle) {
     simulator.captures.refuse_unsafe_call();
     const auto array = simulator.arrays.at(handle);
     // The memory may be in use by work that is still to run.
-    for (int device = 0; device < settings().devices; ++device) simulator.execution.complete_device(device);
+    simulator.execution.complete_all();
     simulator.memory.heap(array->device).release(array->image.address);
     simulator.arrays.remove(handle);
   });

@@ -39,12 +39,6 @@ bool is_torch_in_capture(Simulator& simulator, const void* caller) {
          std::string_view(info.dli_fname).ends_with("libc10_cuda.so");
 }
 
-// The memory may be in use by work that is still to run, which is why freeing waits for all devices, as on a
-// device. No manual promises that, so that for the tool `stream` it is no wait of the host.
-void complete_all(Simulator& simulator) {
-  for (int device = 0; device < settings().devices; ++device) simulator.execution.complete_device(device);
-}
-
 }  // namespace
 
 OPGATE_SIM_API cudaError_t cudaMalloc(void** result, std::size_t bytes) {
@@ -90,7 +84,7 @@ OPGATE_SIM_API cudaError_t cudaFree(void* pointer) {
     if (is_torch_in_capture(simulator, caller)) return;
     simulator.captures.refuse_unsafe_call();
     if (!simulator.memory.range().holds(address)) {
-      complete_all(simulator);
+      simulator.execution.complete_all();
       if (!simulator.memory.host().release(address, HostBlock::Kind::managed))
         refuse(cudaErrorInvalidValue, "cudaFree of a pointer that cudaMalloc did not give");
       return;
@@ -100,7 +94,7 @@ OPGATE_SIM_API cudaError_t cudaFree(void* pointer) {
     const auto known =
         watch == nullptr ? nullptr : watch->known_to_host(simulator.execution.before_default_stream(device));
     // Devices with access to this one's memory may use it as well.
-    complete_all(simulator);
+    simulator.execution.complete_all();
     Heap& heap = simulator.memory.heap(device);
     if (&simulator.memory.heap_of(address) != &heap)
       refuse(cudaErrorInvalidValue, "cudaFree of memory that a kernel has got by malloc");
@@ -134,7 +128,7 @@ OPGATE_SIM_API cudaError_t cudaFreeHost(void* pointer) {
   return api_release([&](Simulator& simulator) {
     if (pointer == nullptr) return;
     simulator.captures.refuse_unsafe_call();
-    complete_all(simulator);
+    simulator.execution.complete_all();
     if (!simulator.memory.host().release(address_of(pointer), HostBlock::Kind::pinned))
       refuse(cudaErrorInvalidValue, "cudaFreeHost of a pointer that cudaHostAlloc did not give");
   });
@@ -153,7 +147,7 @@ OPGATE_SIM_API cudaError_t cudaHostRegister(void* pointer, std::size_t bytes, un
 OPGATE_SIM_API cudaError_t cudaHostUnregister(void* pointer) {
   return api_call([&](Simulator& simulator) {
     simulator.captures.refuse_unsafe_call();
-    complete_all(simulator);
+    simulator.execution.complete_all();
     if (!simulator.memory.host().remove_registered(address_of(pointer)))
       refuse(cudaErrorHostMemoryNotRegistered);
   });

@@ -96,7 +96,7 @@ std::uint64_t add(Simulator& simulator, const ImageObject& object) {
 void remove(Simulator& simulator, std::uint64_t handle) {
   const AddressRange& range = simulator.memory.range();
   // Work that is still to run may use it.
-  for (int device = 0; device < settings().devices; ++device) simulator.execution.complete_device(device);
+  simulator.execution.complete_all();
   if (!range.holds(handle) || simulator.image_objects.erase(handle) == 0 ||
       !simulator.memory.heap(range.device_of(handle)).release(handle))
     refuse(cudaErrorInvalidValue);

@@ -134,6 +134,10 @@ void Execution::finish_device(int device) {
   complete_device(device);
 }
 
+void Execution::complete_all() {
+  for (int device = 0; device < streams_.devices(); ++device) complete_device(device);
+}
+
 void Execution::complete_device(int device) {
   std::vector<std::shared_ptr<Stream>> streams;
   std::ranges::copy_if(streams_.of_device(device), std::back_inserter(streams),

@@ -43,12 +43,14 @@ class Execution {
   /// was given work last comes first.
   void finish_device(int device);
 
-  /// The same, although the host does not wait for it.
-  void complete_device(int device);
+  /// Runs everything on all devices, although the host does not wait for it. Freeing memory does so, because
+  /// work that is still to run may use it; no manual promises that, so that for the tool `stream` it is no
+  /// wait of the host.
+  void complete_all();
 
   /// Whether there is work that could run although the host waits for none of it.
   bool has_unawaited();
-  /// Runs an operation of it, in the order of `complete_device`. False if there is none.
+  /// Runs an operation of it, in the order of `finish_device`. False if there is none.
   bool run_unawaited();
   /// Whether the operation that runs is one of it.
   bool is_unawaited() const { return is_unawaited_; }
@@ -74,6 +76,7 @@ class Execution {
 
   Stream* next_unawaited();
   void complete(const Mark& mark);
+  void complete_device(int device);
   void run_next(Stream& stream);
   void run_ahead(Stream& stream);
   void add_implicit_order(Stream& stream, std::vector<Mark>& after);

@@ -49,12 +49,10 @@ std::shared_ptr<LaunchesInFlight> launches_behind(const Simulator& simulator, co
   return launches;
 }
 
-// A kernel that nobody has waited for fails now: later, its failure would be that of another call.
-void finish_what_was_issued() {
+// If the host has not waited for a kernel, it runs here: later, its failure would be that of another call.
+void complete_what_was_issued() {
   if (simulator_in_use() == nullptr || Execution::in_host_call()) return;
-  static_cast<void>(api_answer([](Simulator& simulator) {
-    for (int device = 0; device < settings().devices; ++device) simulator.execution.complete_device(device);
-  }));
+  static_cast<void>(api_answer([](Simulator& simulator) { simulator.execution.complete_all(); }));
 }
 
 }  // namespace
@@ -104,7 +102,7 @@ OPGATE_SIM_API void opgate_sim_fail(const char* message) { errors::set_sticky(cu
 OPGATE_SIM_API void opgate_sim_note_unsupported(const char* what) { errors::note_unsupported(what); }
 
 OPGATE_SIM_API int opgate_sim_take_failure(char* text, std::size_t bytes) {
-  finish_what_was_issued();
+  complete_what_was_issued();
   const errors::Failure failure = errors::take_failure();
   const std::string lines = std::string(error_text(failure.error)) + '\n' + failure.what + '\n' +
                             failure.place.kernel + '\n' + failure.place.location;
@@ -193,7 +191,7 @@ OPGATE_SIM_API int opgate_sim_peek(void* to, const void* from, std::size_t bytes
     const Location place = simulator.memory.locate(from, bytes, why);
     if (errors::sticky() != cudaSuccess || Execution::in_host_call() || simulator.captures.any()) return;
     if (!why.empty()) return;
-    for (int device = 0; device < settings().devices; ++device) simulator.execution.complete_device(device);
+    simulator.execution.complete_all();
     if (errors::sticky() != cudaSuccess) return;
     std::memcpy(to, place.data, bytes);
     is_known = true;

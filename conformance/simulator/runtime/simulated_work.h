@@ -36,10 +36,9 @@ void opgate_sim_fail(const char* message);
 void opgate_sim_note_unsupported(const char* what);
 
 /// What has gone wrong since the last call, after all that was issued has run; the devices work again
-/// afterwards. 0: nothing; otherwise the sum
-/// of 1, where every later call would have failed, and 2, where something was asked for that is not
-/// simulated. `text` gets four lines: the error in words, what happened, the kernel, and the place in its
-/// source. The last two may be empty.
+/// afterwards. 0: nothing; otherwise the sum of 1, where every later call would have failed, and 2, where
+/// something was asked for that is not simulated. `text` gets four lines: the error in words, what happened,
+/// the kernel, and the place in its source. The last two may be empty.
 int opgate_sim_take_failure(char* text, std::size_t bytes);
 
 /// From now on these tools watch each kernel that begins, in the place of those of OPGATE_SIM_TOOLS: names

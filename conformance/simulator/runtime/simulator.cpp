@@ -32,11 +32,11 @@ pid_t process_of_simulator = 0;
 // Streams run as late as they may, so that what a program never waits for has not run when it ends. A GPU
 // runs it, mostly, and its mistakes are the program's. A person who asks for findings gets these as well.
 void run_to_the_end() {
-  if (getpid() == process_of_simulator) stop_unawaited_work();
-  if (getpid() == process_of_simulator) report_what_no_launch_followed();
+  if (simulator_in_use() != nullptr) stop_unawaited_work();
+  if (simulator_in_use() != nullptr) report_what_no_launch_followed();
   if (!has_report_file()) return;  // workers end with what their calls have left
   const std::unique_lock lock(simulator_mutex(), std::try_to_lock);
-  if (!lock.owns_lock() || getpid() != process_of_simulator) return;
+  if (!lock.owns_lock() || simulator_in_use() == nullptr) return;
   Simulator& ending = simulator();
   std::size_t kernels = 0;
   for (int device = 0; device < settings().devices; ++device) {

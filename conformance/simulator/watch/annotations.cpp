@@ -1,9 +1,7 @@
 #include "simulator/watch/annotations.h"
 
 #include <algorithm>
-#include <map>
 #include <set>
-#include <span>
 #include <tuple>
 
 #include "simulator/instructions/catalogue.h"

@@ -76,6 +76,9 @@ struct Annotation {
   bool is_aligned = false;   ///< of a barrier: the threads of a warp must come to the same one
   std::uint32_t how = 0;     ///< of `AccessRecord::who_and_how`, all but the thread; see `number`
 
+  /// Of a load or store: it orders nothing, and accesses as many bytes as it says.
+  bool is_plain() const { return !is_strong && lanes != 0; }
+
   /// Once all else is known.
   void number(std::uint32_t in_program) {
     site = in_program;

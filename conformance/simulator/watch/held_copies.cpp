@@ -56,7 +56,7 @@ class Block : public BlockObserver {
 };
 
 bool is_plain(const Annotation* how, Annotation::Kind kind) {
-  return how != nullptr && how->kind == kind && !how->is_strong && how->lanes != 0;
+  return how != nullptr && how->kind == kind && how->is_plain();
 }
 
 class RecordedBlock final : public Block {

@@ -28,8 +28,6 @@ bool stores_the_same(Thread& thread, const Instruction& in, const WatchedAccess&
   return change.before == change.after;
 }
 
-bool is_plain(const Annotation& annotation) { return !annotation.is_strong && annotation.lanes != 0; }
-
 // Whether a compare-and-swap finds another value than it expects. Of 16 bytes, this is not looked at.
 bool fails(Thread& thread, const Instruction& in, const Annotation& how, const WatchedAccess& access) {
   constexpr std::size_t kExpected = 2;
@@ -287,7 +285,7 @@ const Call& LaunchWatch::mark_results(BlockWatch& block, const Thread& thread, c
 void LaunchWatch::consider_race(Thread& thread, const Instruction& instruction, const WatchedAccess& access,
                                 const RaceDetector::Race& race) {
   ++races_met_;
-  if (program_.threads_hold_copies && is_of_copies(thread, access, race)) {
+  if (program_.threads_hold_copies && may_be_of_copies(thread, access, race)) {
     keep_race_of_copies(thread, access, race);
     return;
   }
@@ -302,14 +300,14 @@ void LaunchWatch::consider_race(Thread& thread, const Instruction& instruction, 
 // and one of them stores what it has become. And threads that store copies of an element to shared memory by
 // one instruction store the same but for rounding: where a reduction fuses a product with its first addition,
 // lanes round different products.
-bool LaunchWatch::is_of_copies(const Thread& thread, const WatchedAccess& access,
-                               const RaceDetector::Race& race) const {
+bool LaunchWatch::may_be_of_copies(const Thread& thread, const WatchedAccess& access,
+                                   const RaceDetector::Race& race) const {
   const AccessRecord& before = race.before;
   if (!is_in_block_of(thread, before)) return false;
   const Annotation& now = *access.annotation;
   if (access.space == Space::shared) return now.kind == Annotation::Kind::store && now.site == before.site();
   const Annotation* const other = instruction_at(program_, before.site()).annotation;
-  if (other == nullptr || !launch_watch::is_plain(now) || !launch_watch::is_plain(*other)) return false;
+  if (other == nullptr || !now.is_plain() || !other->is_plain()) return false;
   const auto [first, second] = race.before_wrote ? std::pair(Annotation::Kind::store, Annotation::Kind::load)
                                                  : std::pair(Annotation::Kind::load, Annotation::Kind::store);
   // Accesses are aligned, so that those with as many bytes have the same address.

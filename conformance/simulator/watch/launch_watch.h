@@ -157,7 +157,8 @@ class LaunchWatch final : public LaunchObserver {
 
   void consider_race(Thread& thread, const Instruction& instruction, const WatchedAccess& access,
                      const RaceDetector::Race& race);
-  bool is_of_copies(const Thread& thread, const WatchedAccess& access, const RaceDetector::Race& race) const;
+  bool may_be_of_copies(const Thread& thread, const WatchedAccess& access,
+                        const RaceDetector::Race& race) const;
   void keep_race_of_copies(const Thread& thread, const WatchedAccess& access, const RaceDetector::Race& race);
   void report_race(const Thread& thread, const WatchedAccess& access, const RaceDetector::Race& race,
                    const std::string& hint = {});
