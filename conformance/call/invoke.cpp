@@ -18,7 +18,7 @@
 namespace opgate {
 namespace {
 
-void (*forget_exception)() = nullptr;
+PythonExceptions python_exceptions;
 
 std::vector<at::Tensor> mutable_tensors(const c10::FunctionSchema& schema, const torch::jit::Stack& stack) {
   std::vector<at::Tensor> tensors;
@@ -41,11 +41,17 @@ class ForkedChildGuard {
   pid_t process_ = getpid();
 };
 
-// Removes the Python stack that pybind11 appends to the message of an exception from a kernel written in
+// Without the Python stack that pybind11 appends to the message of an exception from a kernel written in
 // Python.
-std::string without_python_stack(std::string message) {
+Raised raised_by(const std::exception& error) {
+  if (python_exceptions.type_without_text != nullptr) {
+    if (std::string type = python_exceptions.type_without_text(error); !type.empty())
+      return {std::move(type), /*has_text=*/false};
+  }
+  std::string message = error.what();
   message.resize(std::min(message.size(), message.find("\n\nAt:\n")));
-  return message;
+  const bool has_text = !message.empty();
+  return {std::move(message), has_text};
 }
 
 void demand_readable(const Outcome& outcome, c10::DeviceType device) {
@@ -116,7 +122,7 @@ std::set<size_t> Outcome::tensors_of(const std::set<size_t>& schema_results) con
   return positions;
 }
 
-void set_forget_exception(void (*forget)()) { forget_exception = forget; }
+void set_python_exceptions(PythonExceptions functions) { python_exceptions = functions; }
 
 std::vector<at::Tensor> expected_values(const Outcome& reference, const Outcome& call) {
   std::vector<at::Tensor> returned = reference.returned();
@@ -135,13 +141,14 @@ Outcome invoke(const c10::OperatorHandle& op, const BoxedCall& call, torch::jit:
   } catch (const SetupError&) {  // such as for a missing reference: the operator did not raise it
     throw;
   } catch (const c10::Error& error) {
-    raised = Raised{error.what_without_backtrace()};
+    const std::string message = error.what_without_backtrace();
+    raised = Raised{message, !message.empty()};
   } catch (const std::exception& error) {
-    raised = Raised{without_python_stack(error.what())};
+    raised = raised_by(error);
   } catch (...) {  // an operator may throw anything; it is a finding, not a reason to end the worker
     raised = Raised{"an exception that is no std::exception"};
   }
-  if (raised && forget_exception != nullptr) forget_exception();
+  if (raised && python_exceptions.forget != nullptr) python_exceptions.forget();
   std::string left_error;
   if (device != c10::kCPU && device != c10::kMeta) {
     left_error = accelerator(device)

@@ -17,6 +17,7 @@ namespace opgate {
 /// An exception that the operator raised: its message without the backtrace.
 struct Raised {
   std::string message;
+  bool has_text = true;  ///< false: the message is empty, or but the name of the exception's type in Python
 };
 
 struct Outcome {
@@ -71,10 +72,16 @@ class NotSimulated : public std::exception {
   std::string what_;
 };
 
-/// Python keeps a record of its own of an exception that passes through C++. A process with Python sets this
-/// once, so that the record does not become the next call's: `forget` is called after each exception of a
-/// call.
-void set_forget_exception(void (*forget)());
+/// What a process with Python, which sets it once, does with the exceptions of calls.
+struct PythonExceptions {
+  /// The name of the type of an exception that was raised in Python without a text; empty for any other.
+  std::string (*type_without_text)(const std::exception& error) = nullptr;
+  /// Called after each exception: Python keeps a record of its own of one that passes through C++, which must
+  /// not become the next call's.
+  void (*forget)() = nullptr;
+};
+
+void set_python_exceptions(PythonExceptions functions);
 
 using BoxedCall = std::function<void(torch::jit::Stack&)>;
 

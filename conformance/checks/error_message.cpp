@@ -22,9 +22,10 @@ Judgement judge(CallUnderTest& under_test) {
   const CallKey& key = under_test.key();
   const Observation& call = under_test.observed();
   if (call.outcome.ok()) return Judgement::pass();
-  const std::string& message = call.outcome.raised->message;
+  const Raised& raised = *call.outcome.raised;
+  const std::string& message = raised.message;
   const bool is_rejection = key.spec->find_rejection(*key.sample) != nullptr;
-  if (const auto useless = useless_message(message)) {
+  if (const auto useless = raised.has_text ? useless_message(message) : "the message is empty") {
     return unclear(key, {"an exception says what is wrong with the arguments",
                          "raised: " + message,
                          *useless,

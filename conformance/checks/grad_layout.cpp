@@ -25,10 +25,14 @@ Judgement judge_layouts(CallUnderTest& under_test, const GradientTolerance& tole
     if (want.none) return *want.none;
     const auto when = fmt::format("when incoming gradients are {}", layout.name);
     const Differentiated got = differentiated(under_test, strided, kPromised + (", " + when));
-    if (got.none) return *got.none;
-    Judgement judgement =
-        judge_gradients(got.derivative, want.derivative, *under_test.key().spec, tolerance, kPromised, when);
-    if (!judgement.finding) continue;
+    Judgement judgement = got.none ? *got.none
+                                   : judge_gradients(got.derivative, want.derivative, *under_test.key().spec,
+                                                     tolerance, kPromised, when);
+    if (!got.none && !judgement.finding) continue;
+    const bool is_written =
+        judgement.finding && (is_explained_by_written_cotangent(want.derivative, *judgement.finding) ||
+                              is_explained_by_written_cotangent(got.derivative, *judgement.finding));
+    if (is_written || got.none) return judgement;
     judgement.finding->likely =
         "the backward reads the incoming gradient as if it were dense, and .sum().backward() passes an "
         "expanded one; call .contiguous() on it, or read it through its strides";

@@ -15,7 +15,7 @@
 #include "judging/check.h"
 #include "judging/fault.h"
 #include "judging/gradient_judgement.h"
-#include "judging/ignored_cotangents.h"
+#include "judging/misused_cotangents.h"
 #include "judging/output_judgement.h"
 #include "values/counter.h"
 #include "values/domain.h"
@@ -94,6 +94,12 @@ std::optional<Judgement> judge_along(CallUnderTest& under_test, const Derivative
       ignored_cotangents(under_test, {}, mine, arrived.at, [&, numeric = numeric](const Derivative& other) {
         return std::abs(slope(other, kStep).first - numeric) > bound;
       });
+  if (likely.empty()) {
+    likely = cotangents_taken_for_alike(under_test, {}, mine, arrived.at, [&](const Derivative& other) {
+      const at::Tensor theirs = gradient_at(other, arrived.at);
+      return std::abs(slope(other, kStep).first - number(inner_terms(theirs, direction).sum())) <= bound;
+    });
+  }
   if (likely.empty() && analytic == 0)
     likely = "no gradient arrives: this input is detached, or its gradient is not computed";
   return Judgement::fail(
@@ -212,10 +218,17 @@ std::string likely_reason(CallUnderTest& under_test, const DerivativeRequest& re
     return measured && std::abs(measured->slope - found.measured.slope) >
                            measured->uncertainty + found.measured.uncertainty;
   };
+  const auto is_right = [&](const Derivative& other) {
+    SlopeMeter meter(key, values, request, other);
+    return meter.repeats() && !disagreement(meter, {input, gradient_at(other, input)});
+  };
   const Derivative mine = derivative(key, values, request);
   if (std::string ignored = ignored_cotangents(under_test, request, mine, input, slope_differs);
       !ignored.empty())
     return ignored;
+  if (std::string alike = cotangents_taken_for_alike(under_test, request, mine, input, is_right);
+      !alike.empty())
+    return alike;
   return found.gradient == 0
              ? "no gradient arrives: this input is detached, or its gradient is not computed"
              : "the backward computes the derivative of another function: a factor or a term is missing";

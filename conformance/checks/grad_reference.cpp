@@ -1,12 +1,10 @@
 // grad.reference: gradients equal the reference's.
 #include <ATen/ops/equal.h>
 
-#include <algorithm>
-
 #include "judging/check.h"
 #include "judging/fault.h"
 #include "judging/gradient_judgement.h"
-#include "judging/ignored_cotangents.h"
+#include "judging/misused_cotangents.h"
 #include "judging/output_judgement.h"
 
 namespace opgate::grad_reference {
@@ -17,13 +15,17 @@ constexpr auto kPromised = "the gradients are the reference's, for any cotangent
 // Why the gradient at the input is not the reference's.
 std::string likely_reason(CallUnderTest& under_test, const Derivative& mine, const std::string& input) {
   const auto reference_at = [&](const Derivative& derivative) {
-    const auto gradients =
-        reference_derivative(under_test.key(), under_test.cache().values, {}, derivative).leaf_gradients;
-    return std::ranges::find(gradients, input, &LeafGradient::at)->gradient;
+    return gradient_at(reference_derivative(under_test.key(), under_test.cache().values, {}, derivative),
+                       input);
   };
   const at::Tensor right = reference_at(mine);
-  return ignored_cotangents(under_test, {}, mine, input,
-                            [&](const Derivative& other) { return !at::equal(reference_at(other), right); });
+  const std::string ignored = ignored_cotangents(under_test, {}, mine, input, [&](const Derivative& other) {
+    return !at::equal(reference_at(other), right);
+  });
+  if (!ignored.empty()) return ignored;
+  return cotangents_taken_for_alike(under_test, {}, mine, input, [&](const Derivative& other) {
+    return judge_reference_gradients(under_test, {}, other, kPromised).verdict == Verdict::pass;
+  });
 }
 
 Judgement judge(CallUnderTest& under_test) {

@@ -2,20 +2,31 @@
 #include <fmt/format.h>
 #include <malloc.h>
 
+#include <array>
+#include <functional>
+
 #include "judging/check.h"
 #include "judging/output_judgement.h"
 
 namespace opgate::memory_leak {
 namespace {
 
-// The first calls may fill caches that are kept on purpose, those of malloc among them (seven freed blocks
-// of each size count as used); memory that every later call adds to is a leak.
+// The first calls may fill caches that are kept on purpose; tensor memory that every later call adds to is a
+// leak.
 constexpr int kWarmUp = 12;
 constexpr int kCounted = 8;
+// malloc's own caches make the heap look larger by a few blocks at a time, and an operator may keep what its
+// last hundred calls were about. What grows through all of these further calls is a leak; they are made only
+// as long as it does.
+constexpr std::array<int, 4> kFurtherCalls{16, 64, 128, 256};
+// Half of the smallest block that malloc gives, because its caches may have the other half.
+constexpr size_t kLeastBytesOfCall = 16;
+// More needs no further calls, which could use up the memory.
+constexpr size_t kManyBytes = size_t{1} << 20;
 
 struct Growth {
-  int calls = 0;      // calls that left memory behind
-  size_t blocks = 0;  // blocks of tensor memory, over all calls
+  int calls = 0;      // calls that left tensor memory behind
+  size_t blocks = 0;  // over all calls
   size_t bytes = 0;
 };
 
@@ -46,25 +57,40 @@ std::optional<Finding> kept_argument(const Arguments& arguments) {
   return std::nullopt;
 }
 
-std::optional<Finding> growing(const Growth& tensors, const Growth& heap) {
-  const std::string promised = "after each call only its outputs stay allocated";
-  if (tensors.calls == kCounted) {
-    return Finding{
-        promised,
-        fmt::format("each of {} further calls left tensor memory behind: {} blocks, {} bytes in all",
-                    kCounted, tensors.blocks, tensors.bytes),
-        "tensors are kept in a static container or cache that grows, or are released without an owner",
-        {}};
+const std::string kPromised = "after each call only its outputs stay allocated";
+
+std::optional<Finding> growing_tensors(const Growth& tensors) {
+  if (tensors.calls < kCounted) return std::nullopt;
+  return Finding{
+      kPromised,
+      fmt::format("each of {} further calls left tensor memory behind: {} blocks, {} bytes in all", kCounted,
+                  tensors.blocks, tensors.bytes),
+      "tensors are kept in a static container or cache that grows, or are released without an owner",
+      {}};
+}
+
+// Calls the operator more often for as long as the C heap grows.
+std::optional<Finding> growing_heap(const std::function<void()>& call) {
+  int calls = 0;
+  size_t bytes = 0;
+  for (const int further : kFurtherCalls) {
+    const size_t before = heap_bytes();
+    int made = 0;
+    for (; made < further && (made < kCounted || heap_bytes() < before + kManyBytes); ++made) call();
+    const size_t after = heap_bytes();
+    if (after < before + made * kLeastBytesOfCall) return std::nullopt;
+    calls += made;
+    bytes += after - before;
+    if (bytes > kManyBytes) break;
   }
-  if (heap.calls == kCounted) {
-    return Finding{
-        promised,
-        fmt::format("each of {} further calls left memory of new or malloc behind: {} bytes in all", kCounted,
-                    heap.bytes),
-        "new without delete, release() of a pointer, or a cache that grows with every call",
-        {}};
-  }
-  return std::nullopt;
+  return Finding{
+      kPromised,
+      fmt::format(
+          "{} further calls left {} bytes of new or malloc behind, {} a call, and there is no end to it",
+          calls, bytes, bytes / calls),
+      "new without delete, release() of a pointer, a string or a handle that its receiver must free, or a "
+      "cache that grows with every call",
+      {}};
 }
 
 Judgement judge(CallUnderTest& under_test) {
@@ -72,25 +98,25 @@ Judgement judge(CallUnderTest& under_test) {
   const CallKey& key = under_test.key();
   Arguments arguments = materialize(key, under_test.cache().values, {.take_snapshots = false});
   Growth tensors;
-  Growth heap;
-  for (int call = 0; call < kWarmUp + kCounted; ++call) {
+  std::vector<Block> left;
+  const auto call = [&](bool first) {
     guard::release_freed();  // freed blocks that wait for reuse do not belong to the operator
-    const uint64_t first = guard::next_serial();
-    const size_t before = heap_bytes();
+    const uint64_t serial = guard::next_serial();
     static_cast<void>(call_on(key, arguments.stack));
-    if (const auto& collect = under_test.cache().collect_garbage) collect(call == 0);
-    const std::vector<Block> left = guard::alive_since(first);
+    if (const auto& collect = under_test.cache().collect_garbage) collect(first);
+    left = guard::alive_since(serial);
     guard::release_freed();
-    const size_t after = heap_bytes();
-    if (call < kWarmUp) continue;
+  };
+  for (int i = 0; i < kWarmUp + kCounted; ++i) {
+    call(i == 0);
+    if (i < kWarmUp) continue;
     if (!left.empty()) ++tensors.calls;
     tensors.blocks += left.size();
     for (const Block& block : left) tensors.bytes += block.bytes;
-    if (after > before) ++heap.calls;
-    heap.bytes += after > before ? after - before : 0;
   }
+  if (auto finding = growing_tensors(tensors)) return Judgement::fail(*std::move(finding));
+  if (auto finding = growing_heap([&] { call(false); })) return Judgement::fail(*std::move(finding));
   arguments.stack.clear();
-  if (auto finding = growing(tensors, heap)) return Judgement::fail(*std::move(finding));
   if (auto finding = kept_argument(arguments)) return Judgement::fail(*std::move(finding));
   return Judgement::pass();
 }

@@ -2,7 +2,9 @@
 // is a call whose launch the device refuses for another reason.
 #include <ATen/ATen.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
 #include <set>
 #include <utility>
@@ -16,6 +18,8 @@
 #include "judging/fault.h"
 #include "judging/output_judgement.h"
 #include "judging/refused_launch.h"
+#include "judging/size_budget.h"
+#include "process/cpu_time.h"
 #include "spec/function_name.h"
 
 namespace opgate::run_limits {
@@ -40,9 +44,9 @@ constexpr std::array<int64_t, 4> kMultiples{1, 2, 8, 512};
 int64_t first_above(int64_t allowed, int64_t multiple) { return (allowed / multiple + 1) * multiple; }
 
 constexpr int64_t kMostElements = int64_t{1} << 18;
+constexpr double kMostSeconds = 30;  // of processors, for the calls of one case
 
-// What no rounding explains. The accuracy that the spec promises holds for its own samples: the sum of more
-// elements has a larger error.
+// What no rounding explains, whatever the accuracy is.
 constexpr double kFarOff = 1e-2;
 
 bool is_far_off(const at::Tensor& got, const at::Tensor& want) {
@@ -77,6 +81,12 @@ std::optional<Outcome> right_results(CallUnderTest& call) {
   return call.reference();
 }
 
+int64_t elements_of(const Arguments& arguments) {
+  int64_t elements = 0;
+  for (const TensorInput& input : arguments.tensors) elements += input.tensor.numel();
+  return elements;
+}
+
 // The product of a long column and a long row would take minutes. Where there is no fake kernel, nobody
 // knows. A function has none: many take whatever is not on CUDA for memory of the host.
 bool has_large_results(const Spec& spec, const c10::OperatorHandle& op, const Arguments& arguments) {
@@ -107,7 +117,7 @@ struct Answer {
 };
 
 // Passes if the operator refuses the sizes, or if nothing is known about the right result.
-Answer judge_size(CallUnderTest& under_test, const Sample& sample, const Limit& limit) {
+Answer judge_size(CallUnderTest& under_test, const Sample& sample, double growth, const Limit& limit) {
   CallKey key = under_test.key();
   key.sample = &sample;
   WorkerCache cache = under_test.cache().with_values_of_its_own();
@@ -132,23 +142,30 @@ Answer judge_size(CallUnderTest& under_test, const Sample& sample, const Limit& 
   }
   const std::optional<Outcome> right = right_results(larger);
   if (!right) return {};
-  const auto wrong = first_far_off(larger, outcome, *right);
-  if (!wrong) return {};
+  growth = std::max(
+      growth, static_cast<double>(elements_of(arguments)) /
+                  static_cast<double>(std::max<int64_t>(elements_of(under_test.observed().arguments), 1)));
+  const auto far_off = first_far_off(larger, outcome, *right);
+  Judgement judgement = judge_longer_sums(larger, outcome, *right, growth, promised);
+  if (!far_off && !judgement.finding) return {};
+  const std::string wrong =
+      far_off ? fmt::format("result {} is not", *far_off) : judgement.finding->happened + ", which is not";
   const std::string_view other = key.spec->reference != nullptr ? "the reference" : "its kernel for the CPU";
   Fault fault{std::string(fault::kValues), ""};
   if (key.spec->reference == nullptr)
     fault.cause = "for larger sizes it returns other values than its kernel for the CPU";
-  return {false, Judgement::fail(
-                     {promised,
-                      fmt::format("{}: result {} is not what {} returns, by more than rounding explains",
-                                  sample.name, *wrong, other),
-                      fmt::format("what lies beyond a limit is left out or written twice; {}", limit.what),
-                      {},
-                      std::move(fault)})};
+  return {
+      false,
+      Judgement::fail(
+          {promised,
+           fmt::format("{}: {} what {} returns, by more than rounding explains", sample.name, wrong, other),
+           fmt::format("what lies beyond a limit is left out or written twice; {}", limit.what),
+           {},
+           std::move(fault)})};
 }
 
 // Fails at the first size that the operator gets wrong, or notes the first launch that it refuses.
-Judgement judge_limit(CallUnderTest& under_test, const Limit& limit) {
+Judgement judge_limit(CallUnderTest& under_test, const Limit& limit, SizeBudget& budget) {
   const CallKey& key = under_test.key();
   Judgement so_far = Judgement::pass();
   std::set<int64_t> taken;  // the sizes of the sample for which the operator has taken a size above the limit
@@ -157,8 +174,11 @@ Judgement judge_limit(CallUnderTest& under_test, const Limit& limit) {
     const int64_t size = first_above(limit.allowed, multiple);
     if (std::exchange(before, size) == size) continue;
     for (const auto& [present, sample] : samples_with_size(*key.spec, *key.sample, size, kMostElements)) {
-      if (taken.contains(present)) continue;
-      Answer answer = judge_size(under_test, sample, limit);
+      if (taken.contains(present) || !budget.allows(present, size)) continue;
+      const double growth = static_cast<double>(size) / static_cast<double>(present);
+      const double begin = cpu_seconds();
+      Answer answer = judge_size(under_test, sample, growth, limit);
+      budget.add(present, size, cpu_seconds() - begin);
       if (answer.judgement.verdict != Verdict::pass) return answer.judgement;
       if (!answer.is_refused) taken.insert(present);
       if (answer.judgement.finding && !so_far.finding) so_far = std::move(answer.judgement);
@@ -167,19 +187,33 @@ Judgement judge_limit(CallUnderTest& under_test, const Limit& limit) {
   return so_far;
 }
 
+// An answer about the sizes that were left out is owed, unless something else was found.
+Judgement with_left_out(Judgement found, const std::set<int64_t>& left_out) {
+  if (left_out.empty()) return found;
+  std::string text = fmt::format(
+      "not asked: sizes of {}, because calls take ever longer, as where a kernel is compiled for each size",
+      fmt::join(left_out, ", "));
+  if (!found.finding) return Judgement::owed(std::move(text));
+  found.finding->detail.push_back(std::move(text));
+  return found;
+}
+
 Judgement judge(CallUnderTest& under_test) {
   if (auto refused = refused_sample(under_test)) return *std::move(refused);
   const CallKey& key = under_test.key();
   // What is wrong with the sample as it is, is the matter of value.reference.
   if (key.spec->reference != nullptr && judge_against_reference(under_test).finding) return Judgement::pass();
+  // The sample's own sizes come first: what a call with them has compiled is there.
+  const Judgement refused = judge_refused_launches(under_test);
+  if (refused.verdict != Verdict::pass) return refused;
   Judgement so_far = Judgement::pass();
+  SizeBudget budget(kMostSeconds);
   for (const Limit& limit : kLimits) {
-    Judgement judgement = judge_limit(under_test, limit);
+    Judgement judgement = judge_limit(under_test, limit, budget);
     if (judgement.verdict != Verdict::pass) return judgement;
     if (judgement.finding && !so_far.finding) so_far = std::move(judgement);
   }
-  Judgement refused = judge_refused_launches(under_test);
-  return refused.verdict != Verdict::pass || !so_far.finding ? refused : so_far;
+  return with_left_out(so_far.finding ? std::move(so_far) : refused, budget.left_out());
 }
 
 OPGATE_REGISTER_CHECK(run_limits, {.name = "run.limits",

@@ -6,6 +6,7 @@
 #include <deque>
 
 #include "base/dtypes.h"
+#include "judging/calls_of_new_sizes.h"
 #include "judging/check.h"
 #include "judging/fault.h"
 #include "judging/output_judgement.h"
@@ -92,6 +93,7 @@ std::deque<RepeatedCall> repeated_calls(CallUnderTest& under_test) {
 
 Judgement judge(CallUnderTest& under_test) {
   if (auto refused = refused_sample(under_test)) return *std::move(refused);
+  if (auto of_new_sizes = judge_calls_of_new_sizes(under_test, kPromised)) return *std::move(of_new_sizes);
   std::deque<RepeatedCall> calls = repeated_calls(under_test);
   std::vector<std::pair<RepeatedCall*, size_t>> takes;  // a call, and the number of a set of values
   for (RepeatedCall& call : calls) {

@@ -21,6 +21,7 @@
 #include "judging/check.h"
 #include "judging/output_judgement.h"
 #include "process/concurrently.h"
+#include "process/cpu_time.h"
 #include "values/counter.h"
 #include "values/domain.h"
 
@@ -194,12 +195,6 @@ Judgement judge_callers(const std::vector<CallUnderTest*>& calls) {
     }
   }
   return Judgement::pass();
-}
-
-double cpu_seconds() {
-  timespec now{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
 // The larger samples of each step up to the first step in which the operator takes some of them and is not

@@ -5,6 +5,7 @@
 #include "judging/check.h"
 #include "judging/fault.h"
 #include "judging/output_judgement.h"
+#include "judging/refused_layout.h"
 #include "layouts/layout.h"
 
 namespace opgate::value_alignment {
@@ -33,6 +34,7 @@ Judgement judge_offset(CallUnderTest& under_test, size_t position, int64_t eleme
   if (!call.ok()) {
     // Some kernels ask for an alignment, and say so.
     if (contains_ignoring_case(call.raised->message, "align")) return Judgement::pass();
+    if (auto note = note_of_refused_layout(*key.spec, *call.raised)) return *std::move(note);
     return Judgement::fail(
         {promised, fmt::format("{}, the call raised: {}", when, call.raised->message), "", {}, fault});
   }
@@ -52,6 +54,7 @@ Judgement judge_offset(CallUnderTest& under_test, size_t position, int64_t eleme
 Judgement judge(CallUnderTest& under_test) {
   if (auto refused = refused_sample(under_test)) return *std::move(refused);
   const Arguments& arguments = under_test.observed().arguments;
+  Judgement so_far = Judgement::pass();
   for (size_t i = 0; i < arguments.tensors.size(); ++i) {
     const TensorInput& input = arguments.tensors[i];
     if (may_change_metadata(*under_test.key().spec, input) || input.geometry.numel() == 0) continue;
@@ -59,7 +62,10 @@ Judgement judge(CallUnderTest& under_test) {
     for (int64_t elements = 1; elements * width < kBytes; ++elements) {
       std::vector<Arguments> alive;
       Judgement judgement = judge_offset(under_test, i, elements, alive);
-      if (judgement.verdict == Verdict::pass) continue;
+      if (judgement.verdict == Verdict::pass) {
+        if (so_far.reason.empty()) so_far = std::move(judgement);
+        continue;
+      }
       for (size_t again = 0; again < kAgain; ++again) {
         if (judge_offset(under_test, i, elements, alive).verdict != Verdict::pass) continue;
         judgement.finding->likely = "the same call is right in other memory: something is kept by address";
@@ -69,7 +75,7 @@ Judgement judge(CallUnderTest& under_test) {
       return judgement;
     }
   }
-  return Judgement::pass();
+  return so_far;
 }
 
 OPGATE_REGISTER_CHECK(value_alignment, {.name = "value.alignment",

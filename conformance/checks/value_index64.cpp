@@ -60,7 +60,7 @@ Judgement judge_far(CallUnderTest& under_test, size_t position, const Far& far,
                       promised);
   }
   if (key.spec->wants_contiguous.contains(argument_name(*key.spec, input.position))) return Judgement::pass();
-  if (auto refused = note_of_refused_layout(*key.spec, call.raised->message)) return *std::move(refused);
+  if (auto refused = note_of_refused_layout(*key.spec, *call.raised)) return *std::move(refused);
   return Judgement::fail({promised, "raised: " + call.raised->message, "", {}});
 }
 

@@ -68,8 +68,7 @@ Judgement judge(CallUnderTest& under_test) {
                     std::string(arrangement_of(under_test.key().variant).arguments)};
   if (!call.ok()) {
     if (refuses_as_promised(under_test)) return Judgement::pass();
-    if (auto note = note_of_refused_layout(*under_test.key().spec, call.raised->message))
-      return *std::move(note);
+    if (auto note = note_of_refused_layout(*under_test.key().spec, *call.raised)) return *std::move(note);
     return Judgement::fail({promised,
                             "raised: " + call.raised->message,
                             "contiguous input of the same values is accepted; call .contiguous() in the "
@@ -84,8 +83,10 @@ Judgement judge(CallUnderTest& under_test) {
     judgement.finding->likely = diagnosis.cause;
     judgement.finding->fault.kind = fault.kind;
     judgement.finding->fault.about = fault.about;
-    if (diagnosis.imitated) judgement.finding->fault.cause = diagnosis.mistake;
-    if (!diagnosis.imitated && is_wrong(under_test, dense)) {
+    if (diagnosis.imitated || diagnosis.kept) judgement.finding->fault.cause = diagnosis.mistake;
+    if (diagnosis.kept) {
+      judgement.finding->fault.kind = fault::kKept;
+    } else if (!diagnosis.imitated && is_wrong(under_test, dense)) {
       judgement.finding->likely = "the result for contiguous input is wrong, too";
       judgement.finding->fault = {std::string(fault::kValues), "", judgement.finding->fault.differs};
     }

@@ -9,6 +9,7 @@
 #include "judging/check.h"
 #include "judging/fault.h"
 #include "judging/output_judgement.h"
+#include "judging/perturbed_reference.h"
 
 namespace opgate::value_special {
 namespace {
@@ -45,9 +46,20 @@ std::vector<InputDamage> special_inputs(const CallKey& key) {
 Judgement judge_value(CallUnderTest& damaged) {
   const Outcome& call = damaged.observed().outcome;
   if (!call.ok() || !damaged.reference().ok()) return Judgement::pass();
-  return judge_near_reference(damaged, call,
-                              fmt::format("where {}, the result is the reference's, or the call raises",
-                                          describe_variant(damaged.key().variant)));
+  const std::string promised = fmt::format("where {}, the result is the reference's, or the call raises",
+                                           describe_variant(damaged.key().variant));
+  Judgement judgement = judge_near_reference(damaged, call, promised);
+  if (!judgement.finding) return judgement;
+  return judge_near_reference(damaged, call, values_with_settled_nans(damaged, call), promised);
+}
+
+// Whether the same is wrong for a normal number of nearly the same size: then something else overflows.
+bool is_of_all_small_numbers(CallKey damaged_key, InputDamage damage, WorkerCache& cache) {
+  if (damage.value != kSubnormal) return false;
+  damage.value = kSmallestNormal;
+  damaged_key.variant = variant_of(damage);
+  CallUnderTest damaged(damaged_key, cache);
+  return judge_value(damaged).finding.has_value();
 }
 
 // Whether the same call is right in other memory, or the sample itself is wrong by now: then the special
@@ -79,7 +91,7 @@ Judgement judge(CallUnderTest& under_test) {
     damaged_key.variant = variant_of(damage);
     CallUnderTest damaged(damaged_key, under_test.cache());
     Judgement judgement = judge_value(damaged);
-    if (!judgement.finding) continue;
+    if (!judgement.finding || is_of_all_small_numbers(damaged_key, damage, under_test.cache())) continue;
     judgement.finding->likely =
         "a comparison that is false for NaN (x > 0 ? x : 0, std::max), a maximum that starts at a finite "
         "number, a "

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <array>
 
 #include "base/check_group.h"
@@ -74,6 +76,24 @@ const BrokenCase* memory_outside_by_layout(const BrokenCase& broken, const Sympt
   return layout_of_the_argument(broken, all);
 }
 
+// Something is kept for the sizes of a call, whatever the strides of the argument are.
+bool is_kept_for_sizes(const BrokenCase& broken) {
+  return broken.fault.kind == fault::kKept && !broken.fault.about.empty() &&
+         broken.fault.about != fault::kFirstCall;
+}
+
+// What is kept for the sizes of a call is wrong for other strides of the argument: the layout by itself is
+// read as it should be.
+const BrokenCase* kept_for_other_strides(const BrokenCase& broken, const Symptoms& all) {
+  const bool is_by_layout = broken.fault.kind == fault::kLayout || broken.differs_in_values();
+  if (!is_by_layout || !is_rearranged(broken.variant)) return nullptr;
+  const std::string mine = fmt::format("+{}+", arrangement_of(broken.variant).arguments);
+  return all.find([&](const BrokenCase& each) {
+    return is_kept_for_sizes(each) &&
+           (mine == "+all+" || mine.find(fmt::format("+{}+", each.fault.about)) != std::string::npos);
+  });
+}
+
 // Where all arguments lie in a layout, value.layout fails because of the one whose layout alone makes it
 // fail.
 const BrokenCase* layout_of_all(const BrokenCase& broken, const Symptoms& all) {
@@ -92,6 +112,7 @@ const BrokenCase* layout_of_all(const BrokenCase& broken, const Symptoms& all) {
 const BrokenCase* other_check_of_the_layout(const BrokenCase& broken, const Symptoms& all) {
   if (broken.fault.kind == fault::kLayout || !broken.differs_in_values() || !is_rearranged(broken.variant))
     return nullptr;
+  if (is_kept_for_sizes(broken)) return nullptr;
   const bool fails_undamaged = all.find([&](const BrokenCase& each) {
     return each.check == broken.check && is_undamaged(each.variant);
   }) != nullptr;
@@ -122,15 +143,11 @@ const BrokenCase* result_in_foreign_memory(const BrokenCase& broken, const Sympt
 }
 
 constexpr std::array kToMemory{
-    Attribution{&result_in_foreign_memory},
-    Attribution{&crash_as_it_is},
-    Attribution{&crash_in_the_caller},
-    Attribution{&fault_at_a_page},
-    Attribution{&layout_of_all},
-    Attribution{&memory_outside_by_layout},
-    Attribution{&device_failure_by_layout},
-    Attribution{&wrong_values_by_memory},
-    Attribution{&crash_far_away},
+    Attribution{&result_in_foreign_memory},  Attribution{&crash_as_it_is},
+    Attribution{&crash_in_the_caller},       Attribution{&fault_at_a_page},
+    Attribution{&kept_for_other_strides},    Attribution{&layout_of_all},
+    Attribution{&memory_outside_by_layout},  Attribution{&device_failure_by_layout},
+    Attribution{&wrong_values_by_memory},    Attribution{&crash_far_away},
     Attribution{&other_check_of_the_layout},
 };
 

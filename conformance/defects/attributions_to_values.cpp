@@ -8,11 +8,16 @@
 namespace opgate {
 namespace {
 
+bool is_of_first_call(const BrokenCase& broken) {
+  return broken.fault.kind == fault::kKept && broken.fault.about == fault::kFirstCall;
+}
+
 // Two runs of an operator whose results change by themselves differ, whatever a check has changed between
 // them.
 const BrokenCase* unstable_results(const BrokenCase& broken, const Symptoms& all) {
   const std::string& kind = broken.fault.kind;
   if (kind == fault::kValues || kind == fault::kLayout || kind == fault::kUnstable) return nullptr;
+  if (is_of_first_call(broken)) return nullptr;
   const bool compares_runs = kind == fault::kReadsOutside || kind == fault::kUninitialised ||
                              kind == fault::kKept || broken.differs_in_values() ||
                              broken.fault.about == "test_aot_dispatch_dynamic";
@@ -35,7 +40,7 @@ const BrokenCase* wrong_as_it_is(const BrokenCase& broken, const Symptoms& all) 
   const std::string& kind = broken.fault.kind;
   if (!broken.differs_in_values() || broken.is_of_memory() || group_of_check(broken.check) == "grad")
     return nullptr;
-  if (kind == fault::kLayout || kind == fault::kUnstable) return nullptr;
+  if (kind == fault::kLayout || kind == fault::kUnstable || is_of_first_call(broken)) return nullptr;
   const BrokenCase* wrong = all.at_undamaged_sample_of(broken, {fault::kValues});
   return wrong != nullptr && wrong->check == broken.check && wrong->variant == broken.variant ? nullptr
                                                                                               : wrong;
@@ -62,6 +67,14 @@ const BrokenCase* wrong_where_one_is_empty(const BrokenCase& broken, const Sympt
   return all.find([&](const BrokenCase& each) {
     return each.check == "value.empty" && each.fault.differs == broken.fault.differs && !each.is_crash();
   });
+}
+
+// Whichever check makes the first call with the sizes of a sample sees what that call gives.
+const BrokenCase* first_call_with_new_sizes(const BrokenCase& broken, const Symptoms& all) {
+  const std::string& kind = broken.fault.kind;
+  const bool may_be_first = kind == fault::kValues || kind == fault::kUnstable || kind == fault::kKept;
+  if (is_of_first_call(broken) || !may_be_first || !is_undamaged(broken.variant)) return nullptr;
+  return all.find(&is_of_first_call);
 }
 
 // Several threads, and the calls of one package, share what is kept from call to call.
@@ -100,12 +113,12 @@ const BrokenCase* race(const BrokenCase& broken, const Symptoms& all) {
 }
 
 constexpr std::array kToValues{
-    Attribution{&unordered_stream},         Attribution{&race},
-    Attribution{&random_numbers},           Attribution{&unstable_results},
-    Attribution{&wrong_as_it_is},           Attribution{&wrong_in_a_sequence},
-    Attribution{&wrong_for_bad_input},      Attribution{&kept_between_calls},
-    Attribution{&threads_in_packages},      Attribution{&refused_dtype},
-    Attribution{&wrong_where_one_is_empty},
+    Attribution{&unordered_stream},    Attribution{&race},
+    Attribution{&random_numbers},      Attribution{&first_call_with_new_sizes},
+    Attribution{&unstable_results},    Attribution{&wrong_as_it_is},
+    Attribution{&wrong_in_a_sequence}, Attribution{&wrong_for_bad_input},
+    Attribution{&kept_between_calls},  Attribution{&threads_in_packages},
+    Attribution{&refused_dtype},       Attribution{&wrong_where_one_is_empty},
 };
 
 }  // namespace

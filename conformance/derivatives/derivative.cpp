@@ -3,6 +3,7 @@
 #include <ATen/MemoryOverlap.h>
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/equal.h>
 #include <ATen/ops/sign.h>
 #include <ATen/ops/zeros_like.h>
 #include <fmt/format.h>
@@ -202,6 +203,7 @@ class Differentiation {
     const Outcome backward =
         request_.in_another_thread ? std::async(std::launch::async, run_here).get() : run_here();
     found_.backward = backward.raised;
+    restore_cotangents();
     for (size_t i = 0; i < backward.results.size(); ++i)
       found_.leaf_gradients.push_back({leaves_.names[i], backward.results[i].toTensor()});
     return std::move(found_);
@@ -261,10 +263,21 @@ class Differentiation {
       if (request_.dense) incoming = incoming.resolve_conj().resolve_neg().contiguous();
       if (request_.negated == i) incoming.neg_();
     }
+    for (const at::Tensor& incoming : found_.cotangents)
+      given_.push_back(incoming.defined() ? incoming.clone() : incoming);
     for (size_t i = 0; i < leaves_.tensors.size(); ++i) {
       found_.second_cotangents.push_back(random_gradient(*key_.spec,
                                                          fmt::format("gradient of gradient {}", i),
                                                          leaves_.tensors[i], std::string(kContiguous)));
+    }
+  }
+
+  // The gradients are those for the cotangents that the backward was given, whatever it has made of them.
+  void restore_cotangents() {
+    for (size_t i = 0; i < given_.size(); ++i) {
+      if (!given_[i].defined() || at::equal(given_[i], found_.cotangents[i])) continue;
+      found_.written_cotangents.insert(i);
+      found_.cotangents[i] = given_[i];
     }
   }
 
@@ -286,10 +299,15 @@ class Differentiation {
   const DerivativeRequest& request_;
   Leaves leaves_;
   at::Tensor overwritten_;
+  std::vector<at::Tensor> given_;  // copies of the cotangents that were made for the operator
   Derivative found_;
 };
 
 }  // namespace
+
+at::Tensor gradient_at(const Derivative& derivative, const std::string& input) {
+  return std::ranges::find(derivative.leaf_gradients, input, &LeafGradient::at)->gradient;
+}
 
 Derivative derivative(const CallKey& key, ValueCache& values, const DerivativeRequest& request) {
   guard::install();

@@ -60,12 +60,17 @@ struct Derivative {
   std::vector<LeafGradient> leaf_gradients;  ///< one for each leaf; in forward mode, for each output
   std::vector<at::Tensor> cotangents;        ///< one for each output, undefined where it can have none; in
                                              ///< forward mode, the tangent of each leaf
-  std::set<size_t> differentiated_outputs;   ///< those that require grad, and so have a part in the gradients
+  /// The outputs whose cotangent the backward has written; `cotangents` holds what it was given.
+  std::set<size_t> written_cotangents;
+  std::set<size_t> differentiated_outputs;  ///< those that require grad, and so have a part in the gradients
   std::vector<at::Tensor> second_cotangents;  ///< one for each first-order gradient, for the second order
   std::vector<Damage> damage;                 ///< to red zones, by the call and its derivative
 
   bool ok() const { return exists && !call && !backward; }
 };
+
+/// The gradient at an input of the derivative that has one.
+at::Tensor gradient_at(const Derivative& derivative, const std::string& input);
 
 /// The derivative of the operator, for random cotangents (or tangents) whose values are the same for every
 /// layout. Inputs of dtypes without derivatives are not differentiated, and those that the operator writes to

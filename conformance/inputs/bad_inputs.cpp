@@ -4,7 +4,9 @@
 #include <opgate/error.h>
 
 #include <algorithm>
+#include <cmath>
 
+#include "compare/float_format.h"
 #include "inputs/empty_group.h"
 
 namespace opgate {
@@ -34,17 +36,20 @@ void keep_values(TensorInput& input, const CallKey& key, ValueCache& cache,
   }
 }
 
-// A number between 0 and the smallest normal number of the dtype.
-double subnormal_of(c10::ScalarType dtype) {
-  return dtype == c10::kDouble || dtype == c10::kComplexDouble ? 1e-310 : dtype == c10::kHalf ? 1e-5 : 1e-39;
+// Of nearly the same size, so that the same results overflow: the reciprocals, and what is a multiple of them.
+double small_number(c10::ScalarType dtype, std::string_view value) {
+  const double normal = std::ldexp(1, float_format(dtype)->min_exponent);
+  return value == kSmallestNormal ? normal : normal * 127 / 128;  // a subnormal number of BFloat16, too
 }
+
+bool is_small(std::string_view value) { return value == kSubnormal || value == kSmallestNormal; }
 
 // InputDamage to an element that is named by its index, made from the same damage to the middle element.
 std::optional<BadInput> with_another_element(const InputDamage& damage, const std::vector<BadInput>& all) {
   if (!damage.at) return std::nullopt;
   InputDamage middle = damage;
   middle.at.reset();
-  if (damage.value == kSubnormal) middle.value = "nan";
+  if (is_small(damage.value)) middle.value = "nan";
   const auto found = std::ranges::find(all, middle, &BadInput::damage);
   if (found == all.end()) return std::nullopt;
   BadInput moved = *found;
@@ -96,7 +101,7 @@ Arguments materialize_bad_input(const CallKey& key, ValueCache& cache, const Mat
                          : damage.place == InputDamage::Place::last  ? count - 1
                                                                      : count / 2;
       input.tensor.view({-1}).narrow(0, at, 1).fill_(
-          damage.value == kSubnormal ? subnormal_of(input.tensor.scalar_type()) : *bad.element);
+          is_small(damage.value) ? small_number(input.tensor.scalar_type(), damage.value) : *bad.element);
       take_snapshot(input, options);
       break;
     }

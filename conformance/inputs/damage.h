@@ -8,9 +8,11 @@
 
 namespace opgate {
 
-/// `InputDamage::value` of the largest integer that is tried, and of a number below the smallest normal one.
+/// `InputDamage::value` of the largest integer that is tried, of a number just below the smallest normal one,
+/// and of that one.
 inline constexpr std::string_view kHugeInteger = "2^62";
 inline constexpr std::string_view kSubnormal = "subnormal";
+inline constexpr std::string_view kSmallestNormal = "smallest_normal";
 
 /// The difference between a bad input and the sample that it is made from.
 struct InputDamage {

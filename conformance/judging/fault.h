@@ -30,12 +30,16 @@ inline constexpr std::string_view kMessage = "message";      ///< a refusal does
 inline constexpr std::string_view kValues =
     "values";  ///< they differ from the reference's on the sample as it is
 inline constexpr std::string_view kGradient = "gradient";  ///< of the argument, from the derivative
+inline constexpr std::string_view kWrittenCotangent =
+    "incoming gradient";  ///< is written by the backward; about the output
 inline constexpr std::string_view kFake =
     "fake kernel";  ///< its results differ from the operator's, or it raises
 inline constexpr std::string_view kFakeAccepts = "fake kernel accepts";  ///< what the operator refuses
 inline constexpr std::string_view kState = "state";        ///< of the process is changed; about the setting
 inline constexpr std::string_view kDangling = "dangling";  ///< a result lies in memory that it does not own
 inline constexpr std::string_view kKept = "kept";          ///< something is kept from an earlier call
+inline constexpr std::string_view kFirstCall =
+    "first call";  ///< what kKept is about where the first call with new sizes differs from the next one
 inline constexpr std::string_view kUnstable = "unstable";  ///< results differ from call to call
 inline constexpr std::string_view kRandom =
     "random numbers";  ///< are drawn, and nothing says so: two calls differ by them alone

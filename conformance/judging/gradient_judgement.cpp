@@ -11,6 +11,7 @@
 #include "compare/comparison.h"
 #include "compare/float_format.h"
 #include "compare/widen.h"
+#include "judging/fault.h"
 #include "judging/memory_judgement.h"
 #include "judging/output_judgement.h"
 
@@ -231,6 +232,17 @@ Judgement judge_reference_gradients(CallUnderTest& under_test, const DerivativeR
   if (reference.none) return *reference.none;
   return judge_gradients(mine, reference.derivative, *under_test.key().spec,
                          tolerance_around(under_test, request, mine, reference.derivative), promised, when);
+}
+
+bool is_explained_by_written_cotangent(const Derivative& derivative, Finding& finding) {
+  if (derivative.written_cotangents.empty()) return false;
+  finding.fault.kind = fault::kWrittenCotangent;
+  finding.fault.about = fmt::format("output {}", *derivative.written_cotangents.begin());
+  finding.likely = fmt::format(
+      "the backward writes the incoming gradient of {}, which other nodes and the caller read, too; compute "
+      "into a tensor of its own",
+      finding.fault.about);
+  return true;
 }
 
 Judgement judge_repeated_gradients(CallUnderTest& under_test, const Derivative& first) {

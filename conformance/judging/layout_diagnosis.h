@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "judging/call_under_test.h"
 
@@ -10,10 +11,14 @@ namespace opgate {
 
 struct LayoutDiagnosis {
   std::string cause;    ///< a clause for Finding::likely; empty if no usual mistake explains the result
-  std::string mistake;  ///< of `cause`, what is the same for every call; set where `imitated`
+  std::string mistake;  ///< of `cause`, what is the same for every call; set where `imitated` or `kept`
   bool imitated =
-      false;  ///< a usual mistake gives exactly the operator's result; otherwise the cause is a guess
+      false;          ///< a usual mistake gives exactly the operator's result; otherwise the cause is a guess
+  bool kept = false;  ///< not the layout: the operator keeps something from calls with the same sizes
 };
+
+/// The mistake of an operator that finds what it keeps by sizes alone.
+std::string mistake_of_kept_strides(std::string_view argument);
 
 LayoutDiagnosis diagnose_layout(CallUnderTest& under_test);
 

@@ -118,13 +118,19 @@ Agreement agreement_with_reference(CallUnderTest& under_test, const Outcome& cal
 
 Judgement judge_near_reference(CallUnderTest& under_test, const Outcome& call, const std::string& promised,
                                const MaterializeOptions& options) {
+  return judge_near_reference(under_test, call, call.values(), promised, options);
+}
+
+Judgement judge_near_reference(CallUnderTest& under_test, const Outcome& call,
+                               const std::vector<at::Tensor>& values, const std::string& promised,
+                               const MaterializeOptions& options) {
   const std::vector<at::Tensor> expected = expected_values(under_test.reference(options), call);
   Agreement agreement = agreement_with_reference(under_test, call, options);
-  Judgement judgement = judge_values(call.values(), expected, agreement, promised);
+  Judgement judgement = judge_values(values, expected, agreement, promised);
   if (!judgement.finding || agreement.scales.empty() || under_test.key().spec->scale) return judgement;
   // The terms may cancel for the absolute values of the inputs as they do in the result.
   agreement.scales = scales_of_terms(under_test, call, options, agreement.scales);
-  return judge_values(call.values(), expected, agreement, promised);
+  return judge_values(values, expected, agreement, promised);
 }
 
 namespace {
@@ -155,6 +161,23 @@ Judgement judge_near_each_other(const CallKey& key, const Outcome& got, const Ou
   // The terms of a sum may be much larger than the sum, and each order of summation rounds them otherwise.
   agreement.scales = magnitudes_of_terms(key, want);
   return judge_values(got.values(), want.values(), agreement, promised);
+}
+
+Judgement judge_longer_sums(CallUnderTest& under_test, const Outcome& call, const Outcome& right,
+                            double growth, const std::string& promised) {
+  const Spec& spec = *under_test.key().spec;
+  const std::vector<at::Tensor> expected = expected_values(right, call);
+  Agreement agreement{
+      spec.accuracy_for(under_test.key().dtype), Rounding::to_output, call.tensors_of(spec.unspecified), {}};
+  if (agreement.accuracy.exact) return judge_values(call.values(), expected, agreement, promised);
+  agreement.accuracy = agreement.accuracy.scaled_by_inputs();
+  agreement.accuracy.ulps = std::max(agreement.accuracy.ulps, 1.0) * growth;
+  agreement.scales = largest_of_each(expected);
+  Judgement judgement = judge_values(call.values(), expected, agreement, promised);
+  if (!judgement.finding) return judgement;
+  agreement.scales = spec.reference == nullptr ? magnitudes_of_terms(under_test.key(), right)
+                                               : scales_of_terms(under_test, call, {}, agreement.scales);
+  return judge_values(call.values(), expected, agreement, promised);
 }
 
 std::vector<at::Tensor> largest_of_each(const std::vector<at::Tensor>& tensors) {

@@ -38,11 +38,23 @@ Judgement judge_values(const std::vector<at::Tensor>& got, const std::vector<at:
 Agreement agreement_with_reference(CallUnderTest& under_test, const Outcome& call,
                                    const MaterializeOptions& options = {});
 
+/// Passes where the results of `call` are those of `right`, which is the reference's or another kernel's:
+/// within `growth` times the accuracy that the spec promises for its own samples, because the error of a sum
+/// grows with the number of its terms. The error is measured at the magnitude of the terms, whatever the
+/// spec says.
+Judgement judge_longer_sums(CallUnderTest& under_test, const Outcome& call, const Outcome& right,
+                            double growth, const std::string& promised);
+
 /// Passes where the results of `call` are the reference's on values made by `options`, within the accuracy
 /// that the spec promises. `promised` is the promise of the finding. The reference must accept these
 /// values. Throws SpecError if the scale that the accuracy needs raises or gives another number of
 /// tensors.
 Judgement judge_near_reference(CallUnderTest& under_test, const Outcome& call, const std::string& promised,
+                               const MaterializeOptions& options = {});
+
+/// The same for `values` in the place of those of `call`.
+Judgement judge_near_reference(CallUnderTest& under_test, const Outcome& call,
+                               const std::vector<at::Tensor>& values, const std::string& promised,
                                const MaterializeOptions& options = {});
 
 /// Passes where the operator returns what the reference returns, within the promised accuracy; also where

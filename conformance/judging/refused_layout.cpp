@@ -33,12 +33,15 @@ bool names_a_layout(const Spec& spec, const std::string& message) {
 
 }  // namespace
 
-std::optional<Judgement> note_of_refused_layout(const Spec& spec, const std::string& message) {
-  if (!spec.draft || !names_a_layout(spec, message)) return std::nullopt;
-  return Judgement::note(
-      fmt::format("the operator refuses layouts, saying \"{}\"; if that is intended, its spec says so with "
-                  "wants_contiguous",
-                  first_line(message)));
+std::optional<Judgement> note_of_refused_layout(const Spec& spec, const Raised& raised) {
+  if (!spec.draft || (raised.has_text && !names_a_layout(spec, raised.message))) return std::nullopt;
+  const std::string refusal =
+      raised.has_text
+          ? fmt::format("saying \"{}\"", first_line(raised.message))
+          : fmt::format("by {} without a message", raised.message.empty() ? "an exception" : raised.message);
+  return Judgement::note(fmt::format(
+      "the operator refuses layouts, {}; if that is intended, its spec says so with wants_contiguous",
+      refusal));
 }
 
 }  // namespace opgate

@@ -1,14 +1,13 @@
 #include "judging/scale_of_terms.h"
 
-#include <ATen/CPUGeneratorImpl.h>
 #include <ATen/Functions.h>
 
 #include <algorithm>
-#include <optional>
 
-#include "call/stochastic_rounding.h"
 #include "compare/float_format.h"
 #include "compare/widen.h"
+#include "judging/output_judgement.h"
+#include "judging/perturbed_reference.h"
 #include "values/counter.h"
 
 namespace opgate {
@@ -25,6 +24,9 @@ constexpr double kMove = 0x1p-30;
 // An error of a random rounding is below its largest size, and the ulp at a scale is up to half as large as
 // the scale's share of an ulp at 1.
 constexpr double kOfLargest = 2;
+// Nobody sees what an operator that is compared with itself rounds inside its own kernel: the coordinates of an
+// interpolation, by whose error a result changes as its neighbours differ.
+constexpr double kOfOneKernel = 4;
 
 bool has_magnitude(const at::Tensor& tensor) {
   return tensor.defined() && float_format(tensor.scalar_type()).has_value();
@@ -50,22 +52,13 @@ Tensors change_in_units(const Tensors& a, const Tensors& b, double unit) {
   return changes;
 }
 
-// What the results change by where each number of the arguments is moved by at most `move` of its size.
 Tensors change_by_moves(CallUnderTest& under_test, const Outcome& call, const MaterializeOptions& options,
                         const Tensors& exact, uint64_t seed, double move) {
-  at::Generator generator = at::detail::createCPUGenerator(seed);
-  const Outcome moved = under_test.changed_reference(options, [&](torch::jit::Stack& stack) {
-    for (c10::IValue& value : stack) {
-      value = with_numbers(value, [&](const at::Tensor& tensor) {
-        const at::Tensor draw = at::rand(tensor.sizes(), generator, tensor.options().dtype(c10::kDouble));
-        return tensor * (1 + draw.mul_(2).sub_(1).mul_(move));
-      });
-    }
-  });
+  const Outcome moved = moved_reference(under_test, options, seed, move);
   return change_in_units(expected_values(moved, call), exact, move);
 }
 
-// The same for a small move. A result that changes as much by a still smaller one jumps, as a comparison
+// What the results change by for a small move of the arguments. A result that changes as much by a still smaller one jumps, as a comparison
 // does: a right kernel, which gets the inputs as they are, jumps at the same place.
 Tensors change_in_proportion(CallUnderTest& under_test, const Outcome& call,
                              const MaterializeOptions& options, const Tensors& exact, uint64_t seed) {
@@ -80,13 +73,8 @@ Tensors change_in_proportion(CallUnderTest& under_test, const Outcome& call,
 
 Tensors change_by_rounding(CallUnderTest& under_test, const Outcome& call, const MaterializeOptions& options,
                            const Tensors& exact, uint64_t seed) {
-  const auto format = float_format(under_test.key().dtype);
-  const bool narrow = format && format->precision < float_format(c10::kFloat)->precision;
-  const c10::ScalarType dtype = narrow ? under_test.key().dtype : c10::kFloat;
-  std::optional<StochasticRounding> rounding;  // of the reference, and not of what makes its arguments
-  const Outcome rounded =
-      under_test.changed_reference(options, [&](torch::jit::Stack&) { rounding.emplace(dtype, seed); });
-  rounding.reset();
+  const Outcome rounded = rounded_reference(under_test, options, seed);
+  const c10::ScalarType dtype = dtype_of_rounding(under_test.key());
   return change_in_units(expected_values(rounded, call), exact, ulp_at(1, *float_format(dtype)));
 }
 
@@ -148,6 +136,13 @@ std::vector<at::Tensor> scales_of_terms(CallUnderTest& under_test, const Outcome
   for (uint64_t seed = 0; seed < kDraws; ++seed) {
     found.push_back(change_in_proportion(under_test, call, options, exact, seed));
     found.push_back(change_by_rounding(under_test, call, options, exact, seed));
+  }
+  const Spec& spec = *under_test.key().spec;
+  if (spec.reference_op == spec.name) {
+    found.push_back(largest_of_each(exact));
+    for (at::Tensor& tensor : found.back()) {
+      if (has_magnitude(tensor)) tensor = tensor * kOfOneKernel;
+    }
   }
   return largest_magnitudes(found);
 }

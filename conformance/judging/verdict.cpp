@@ -17,7 +17,8 @@ struct JudgementWord {
 };
 constexpr std::array kJudgementWords{
     JudgementWord{"reason", &Judgement::reason}, JudgementWord{"uncaught", &Judgement::uncaught},
-    JudgementWord{"ended", &Judgement::ended}, JudgementWord{"remarks", &Judgement::remarks}};
+    JudgementWord{"ended", &Judgement::ended}, JudgementWord{"remarks", &Judgement::remarks},
+    JudgementWord{"example", &Judgement::example}};
 
 constexpr const char* kGivenBy = "given_by";
 constexpr const char* kEvidence = "evidence";

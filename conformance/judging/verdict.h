@@ -75,6 +75,9 @@ struct Judgement {
   /// The end of `reason`: what failed, was printed last, a limit, why evidence is void.
   std::string remarks = {};
   GivenBy given_by = GivenBy::run;
+  /// Where a call that is not the case's shows what is wrong: its check, dtype, variant and sample, as a JSON
+  /// object with these words.
+  std::string example = {};
   /// For owed: whether the same case is planned on the simulated device. It is not counted as owed a second
   /// time.
   bool asked_on_simulator = false;

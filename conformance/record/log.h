@@ -8,10 +8,11 @@
 //   {"left_out": "ns::op", "because": "with a sparse tensor", "count": 7}
 //   {"function": "module:qualname", "operators": {"opgate_functions::module_qualname": {"x": "Tensor"}},
 //    "parameters": [{"name", "written", "tuple", "keyword", "default"}],
-//    "returns": [{"type", "argument"}]}                        a function, and the operators through which
+//    "returns": [{"type", "argument"}], "launcher": false}     a function, and the operators through which
 //                                                              its calls pass, one for each combination of
 //                                                              types of arguments; `returns` is null until
-//                                                              a call has returned
+//                                                              a call has returned; `launcher`: it is known
+//                                                              only because it names a kernel
 #pragma once
 
 #include <nlohmann/json.hpp>

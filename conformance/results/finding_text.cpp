@@ -39,6 +39,8 @@ std::string finding_text(std::string_view case_id, const Judgement& judgement,
     line("likely", judgement.finding->likely);
   }
   line("because", judgement.reason);
+  // What a check that draws its calls has tried is no note: each operator would have one.
+  if (judgement.verdict == Verdict::pass && judgement.reason.empty()) line("tried", judgement.remarks);
   for (size_t i = 0; i < judgement.stack.size(); ++i) line(i == 0 ? "in" : "called by", judgement.stack[i]);
   if (judgement.worst_ulps > 0) line("worst", fmt::format("{:.3g} ulps", judgement.worst_ulps));
   if (judgement.verdict == Verdict::pass) return text;

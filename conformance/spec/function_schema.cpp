@@ -81,6 +81,7 @@ void FunctionSchema::add(const json& seen) {
   for (const json& parameter : seen.at("parameters")) take_parameter(parameter);
   for (const auto& [op, types] : seen.at("operators").items()) types.get_to(seen_[op]);
   if (!seen.at("returns").is_null()) returns_ = seen.at("returns");
+  is_launcher_ = seen.value("launcher", false);
   find_types();
 }
 
@@ -159,7 +160,13 @@ std::optional<std::string> FunctionSchema::text() const {
                      results.size() == 1 ? results.front() : fmt::format("({})", fmt::join(results, ", ")));
 }
 
+bool FunctionSchema::checks_arguments() const {
+  const auto is_bool = [](const json& result) { return result.at("type") == "bool"; };
+  return is_launcher_ && returns_ && written().empty() && std::ranges::all_of(*returns_, is_bool);
+}
+
 std::string FunctionSchema::misfit(const std::string& op) const {
+  if (checks_arguments()) return "that only check arguments: they neither return nor write a tensor";
   const auto found = misfits_.find(op);
   return found == misfits_.end() ? "" : found->second;
 }

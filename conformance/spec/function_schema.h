@@ -20,7 +20,8 @@ class FunctionSchema {
   std::optional<std::string> text() const;
 
   /// Why the schema has no place for calls through this operator, "a Tensor as an argument, where another
-  /// call has an int"; empty if it has one.
+  /// call has an int"; empty if it has one. A function that is known because it names a kernel, and that
+  /// neither returns nor writes tensors, has no place for any call: it checks its arguments.
   std::string misfit(const std::string& op) const;
 
   /// The names of the parameters in the order of the schema.
@@ -46,6 +47,7 @@ class FunctionSchema {
 
   void take_parameter(const nlohmann::json& seen);
   void find_types();
+  bool checks_arguments() const;
 
   std::string function_;
   std::vector<Parameter> seen_parameters_;                          // without types
@@ -53,6 +55,7 @@ class FunctionSchema {
   std::map<std::string, std::map<std::string, std::string>> seen_;  // types, by operator and parameter
   std::map<std::string, std::string> misfits_;                      // by operator
   std::optional<nlohmann::json> returns_;
+  bool is_launcher_ = false;
 };
 
 }  // namespace opgate

@@ -31,6 +31,7 @@ constexpr std::array kPromises{
     PromiseName{Promise::vmappable, "vmappable"},
     PromiseName{Promise::clear_errors, "clear_errors"},
     PromiseName{Promise::fake_refuses, "fake_refuses"},
+    PromiseName{Promise::unbacked_sizes, "unbacked_sizes"},
     PromiseName{Promise::refuses_overlap, "refuses_overlap"},
     PromiseName{Promise::large_sizes, "large_sizes"},
     PromiseName{Promise::picklable, "picklable", false},

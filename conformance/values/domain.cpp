@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <utility>
+#include <vector>
 
 namespace opgate {
 namespace {
@@ -46,6 +48,7 @@ Domain domain_from_string(const std::string& text) {
     throw SpecError(fmt::format("'{}' is not a value domain; write it as in uniform or uniform(0,1)", text));
   }
   if (open != std::string::npos) {
+    std::vector<double> numbers;
     std::string_view rest = std::string_view(text).substr(open + 1, text.size() - open - 2);
     for (bool more = true; more;) {
       const size_t comma = rest.find(',');
@@ -53,10 +56,11 @@ Domain domain_from_string(const std::string& text) {
       if (!number) {
         throw SpecError(fmt::format("'{}': '{}' is not a number", text, rest.substr(0, comma)));
       }
-      domain.parameters.push_back(*number);
+      numbers.push_back(*number);
       more = comma != std::string_view::npos;
       if (more) rest.remove_prefix(comma + 1);
     }
+    domain.parameters = std::move(numbers);
   }
   find_family(domain);
   return domain;

@@ -14,7 +14,7 @@ namespace opgate {
 
 TensorArgument integer_argument(Shape shape, const char* family, std::vector<int64_t> parameters) {
   const bool negative = std::ranges::any_of(shape, [](int64_t size) { return size < 0; });
-  Domain domain{family, {parameters.begin(), parameters.end()}};
+  Domain domain{family, std::vector<double>(parameters.begin(), parameters.end())};
   if (negative) throw SpecError(fmt::format("{}: the number of elements is negative", to_string(domain)));
   if (!parameters.empty()) whole_parameter(domain);
   return {std::move(shape), std::move(domain), c10::kLong};

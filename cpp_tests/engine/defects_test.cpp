@@ -460,6 +460,30 @@ TEST_F(DefectsTest, ARaceExplainsWhatDependsOnTheOrderOfThreads) {
   EXPECT_EQ(ids().size(), 3u);
 }
 
+TEST_F(DefectsTest, APlanThatIsKeptBySizesIsNoLayoutThatIsIgnored) {
+  add("run.sequence", kPlain, other_values(fault::kKept, "x"));
+  add("value.layout", kStepped, other_values(fault::kLayout, "x"));
+  add("value.layout", "float32/4x6/all=stepped", other_values(fault::kLayout, "all"));
+  EXPECT_THAT(ids(), ElementsAre("kept/x"));
+  add("value.layout", "float32/4x6/xs=stepped", other_values(fault::kLayout, "xs"));
+  EXPECT_THAT(ids(), UnorderedElementsAre("kept/x", "layout/xs"));
+}
+
+TEST_F(DefectsTest, APlanThatIsKeptBySizesExplainsWhatItDoesInAnyLayout) {
+  add("value.layout", "float32/4x6/x=expanded-all", fault_of(fault::kLayout, "x"));
+  add("value.layout", "float32/4x6/x=expanded-last", fault_of(fault::kLayout, "x"));
+  add("value.layout", kStepped, other_values(fault::kKept, "x"));
+  EXPECT_THAT(ids(), ElementsAre("kept/x"));
+}
+
+TEST_F(DefectsTest, TheFirstCallWithNewSizesIsWrongInWhicheverCheckMakesIt) {
+  add("run.sequence", kPlain, other_values(fault::kKept, std::string(fault::kFirstCall)));
+  add("value.reference", kPlain, other_values(fault::kValues));
+  EXPECT_THAT(ids(), ElementsAre("kept/first call"));
+  add("value.layout", kStepped, other_values(fault::kLayout, "x"));
+  EXPECT_THAT(ids(), UnorderedElementsAre("kept/first call", "layout/x"));
+}
+
 class CallersTest : public ::testing::Test {
  protected:
   CallersTest() { defects_.add_called("outer", {"inner"}); }

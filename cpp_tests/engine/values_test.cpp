@@ -10,6 +10,8 @@
 #include <cmath>
 #include <limits>
 #include <set>
+#include <utility>
+#include <vector>
 
 #include "base/dtypes.h"
 #include "support.h"
@@ -203,8 +205,9 @@ TEST(DomainText, IsReadBackAsItWasWritten) {
 }
 
 TEST(DomainText, MayBeAsLongAsATensor) {
-  Domain domain{"literal", {}};
-  for (int i = 0; i < 200000; ++i) domain.parameters.push_back(i / 7.0);
+  std::vector<double> numbers;
+  for (int i = 0; i < 200000; ++i) numbers.push_back(i / 7.0);
+  const Domain domain{"literal", std::move(numbers)};
   EXPECT_EQ(domain_from_string(to_string(domain)), domain);
 }
 

@@ -57,15 +57,86 @@ for size in (3, 4):
 """
 
 
+# Unbacked sizes have no value that Python could ask for. Backed ones do.
+SYMBOLIC = """
+import opgate
+import torch
+
+
+def matching(name, demand, *promises):
+    @torch.library.custom_op(f"noted::{name}", mutates_args=())
+    def made(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        demand(x, y)
+        return x + y
+
+    @made.register_fake
+    def _(x, y):
+        demand(x, y)
+        return torch.empty_like(x)
+
+    @opgate.spec(f"noted::{name}")
+    def spec(spec):
+        spec.dtypes(torch.float32, device="cpu").draft().promises(*promises)
+        spec.sample(opgate.uniform(6), opgate.uniform(6))
+
+
+def by_value(x, y):
+    if x.shape[0] != y.shape[0]:
+        raise ValueError("x and y must have the same size")
+
+
+def stated(x, y):
+    torch._check(x.shape[0] == y.shape[0])
+
+
+matching("by_value", by_value)
+matching("both_at_once", lambda x, y: torch._check(x.shape[0] == y.shape[0] and y.shape[0] > 0))
+matching("stated", stated, "unbacked_sizes")
+matching("promised_by_value", by_value, "unbacked_sizes")
+"""
+
+REFUSING = """
+import opgate
+import torch
+
+
+def by_assert(x: torch.Tensor) -> torch.Tensor:
+    assert x.is_contiguous()
+    return 2 * x
+
+
+def by_type(x: torch.Tensor) -> torch.Tensor:
+    if x.data_ptr() % 16 != 0 or not x.is_contiguous():
+        raise NotImplementedError
+    return 2 * x
+
+
+def by_view(x: torch.Tensor) -> torch.Tensor:
+    return 2 * x.view(-1).view(x.shape)
+
+
+def takes_all(x: torch.Tensor) -> torch.Tensor:
+    return 2 * x.contiguous()
+
+
+for function in (by_assert, by_type, by_view, takes_all):
+    torch.library.custom_op(f"noted::{function.__name__}", function, mutates_args=())
+
+    @opgate.spec(f"noted::{function.__name__}")
+    def promise(spec):
+        spec.dtypes(torch.float32, device="cpu").draft().sample(opgate.uniform(3, 4))
+"""
+
+
 @pytest.fixture
 def judged(opgate: OpGate, new_project: Callable[..., Path]) -> Callable[..., tuple[Results, str]]:
     """The results of a module with operators, and what the run printed: notes break nothing."""
 
-    def run(module: str, *words: str) -> tuple[Results, str]:
+    def run(module: str, *words: str, status: int = 0) -> tuple[Results, str]:
         folder = new_project(libraries=[], specs=[], python=["noted_operators"], python_path=["."])
         (folder / "noted_operators.py").write_text(module)
         ran = opgate("run", *words, folder=folder)
-        assert ran.returncode == 0, ran
+        assert ran.returncode == status, ran
         return read_results(folder / ".opgate"), ran.stdout
 
     return run
@@ -84,6 +155,24 @@ def test_a_draw_that_does_not_advance_the_generator(judged: Callable[..., tuple[
     assert noted(results) == {"thin_from_seed"}
     assert "two calls in a row draw the same numbers" in told
     assert {line["verdict"] for line in results.cases.values()} == {"pass"}
+
+
+def test_sizes_without_a_value_are_asked_of_a_promise_alone(
+    judged: Callable[..., tuple[Results, str]],
+) -> None:
+    results, told = judged(SYMBOLIC, "--check", "fake.symbolic", status=1)
+    assert noted(results) == {"by_value", "both_at_once"}
+    assert "a torch._check(...) for each condition on sizes" in told
+    broken = {line["case"].partition("/")[0] for line in results.cases.values() if line["verdict"] == "fail"}
+    assert broken == {"promised_by_value"}
+
+
+def test_a_layout_that_is_refused_without_a_message(judged: Callable[..., tuple[Results, str]]) -> None:
+    results, told = judged(REFUSING, "--check", "value.layout", "value.alignment", status=1)
+    assert noted(results) == {"by_assert", "by_type"}
+    assert "the operator refuses layouts, by AssertionError without a message" in told
+    broken = {line["case"].partition("/")[0] for line in results.cases.values() if line["verdict"] == "fail"}
+    assert broken == {"by_view"}, "PyTorch's own exception for a view is no refusal"
 
 
 @pytest.mark.long

@@ -397,6 +397,50 @@ def test_modules_that_register_fake_kernels_of_others_are_found(
     assert run.returncode == 0, run
 
 
+LAUNCHERS = """
+import torch
+import triton
+
+
+@triton.jit
+def kernel(x):
+    pass
+
+
+def _launch(x):
+    if x.is_cuda:
+        kernel[(1,)](x)
+    return 2 * x
+
+
+def doubled(x):
+    return _launch(x)
+
+
+def can_launch(x):
+    return kernel is not None and x.is_contiguous()
+
+
+def by_configuration(configuration, x):
+    return _launch(x)
+"""
+
+
+def test_public_functions_are_recorded_and_not_their_launchers(folder: Path, record: Record) -> None:
+    (folder / "launchers.py").write_text(LAUNCHERS)
+    (folder / "program.py").write_text(
+        "import torch, launchers\n"
+        "assert launchers.can_launch(torch.ones(3))\n"
+        "launchers.doubled(torch.ones(3))\n"
+        "launchers.by_configuration(object(), torch.ones(4))\n"
+    )
+    result = record(folder, sys.executable, "program.py")
+    ops = {json.loads(file.read_text())["op"] for file in (folder / "recorded").glob("*.json")}
+    # What no sample can hold is recorded by what it calls; a function that checks arguments is none to test.
+    assert ops == {"launchers:doubled", "launchers:_launch"}, result
+    assert "that only check arguments" in result.stdout + result.stderr, result
+
+
 @pytest.mark.long
 def test_what_a_module_imports_is_found_without_the_callers_path(
     folder: Path, tmp_path: Path, record: Record, opgate: OpGate, monkeypatch: pytest.MonkeyPatch

@@ -7,6 +7,7 @@
 
 #include "base/dtypes.h"
 #include "cli/commands/subcommand.h"
+#include "cli/project/other_call.h"
 #include "cli/project/project.h"
 #include "cli/project/smaller_call.h"
 #include "cli/results/in_colour.h"
@@ -76,7 +77,7 @@ struct Repeated {
   std::optional<Judgement> judgement;  // none if it was interrupted
   int status = kInterrupted;
   std::string script;  // only if it was asked for
-  std::optional<SmallerCall> smaller;
+  std::optional<OtherCall> smaller;
 };
 
 // Runs the case alone. With `as_script`, writes its script, and otherwise prints the call and what is found.
@@ -119,14 +120,24 @@ Repeated repeat(const ProjectOptions& options, const std::string& id, bool as_sc
   return repeated;
 }
 
+// Writes the script of the case, or of the call that shows what is wrong with it, which may be another one.
+Repeated write_script(const ProjectOptions& options, const std::string& id, bool look_for_smaller) {
+  Repeated repeated = repeat(options, id, true, look_for_smaller);
+  std::optional<OtherCall> shown = std::move(repeated.smaller);
+  if (repeated.judgement && !repeated.judgement->example.empty())
+    shown = call_of_example(options, id, repeated.judgement->example);
+  if (!shown) return repeated;
+  ProjectOptions of_samples = options;
+  of_samples.samples = shown->samples;
+  const bool is_smaller = repeated.judgement->example.empty();
+  repeated.script = is_smaller ? repeat(of_samples, shown->case_id, true, false).script
+                               : write_script(of_samples, shown->case_id, look_for_smaller).script;
+  return repeated;
+}
+
 int repro(const ReproOptions& options) {
-  Repeated repeated =
-      repeat(options.project, options.id, options.as_script, options.as_script && !options.keep);
-  if (repeated.smaller) {
-    ProjectOptions smaller = options.project;
-    smaller.samples = repeated.smaller->samples;
-    repeated.script = repeat(smaller, repeated.smaller->case_id, true, false).script;
-  }
+  const Repeated repeated = options.as_script ? write_script(options.project, options.id, !options.keep)
+                                              : repeat(options.project, options.id, false, false);
   end_where_nobody_reads();
   fmt::print("{}", repeated.script);
   return repeated.status;

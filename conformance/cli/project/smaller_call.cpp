@@ -12,7 +12,6 @@
 
 #include "base/dtypes.h"
 #include "defects/broken_case.h"
-#include "spec/samples_file.h"
 
 namespace opgate {
 namespace {
@@ -124,16 +123,10 @@ std::vector<Candidate> candidates_of(const Sample& sample) {
   return candidates;
 }
 
-void write_samples_of(const std::filesystem::path& file, const Spec& spec, std::vector<Sample> samples) {
-  Spec other = spec;
-  other.samples = std::move(samples);
-  write_samples(file, {other});
-}
-
 }  // namespace
 
-std::optional<SmallerCall> find_smaller_call(const ProjectOptions& options, const CallKey& key,
-                                             const Check& check, const Judgement& seen) {
+std::optional<OtherCall> find_smaller_call(const ProjectOptions& options, const CallKey& key,
+                                           const Check& check, const Judgement& seen) {
   if (key.spec->kind != Spec::Kind::op || check.slow || check.needs_package || check.worker == Worker::aoti)
     return std::nullopt;
   const std::vector<Candidate> candidates = candidates_of(*key.sample);
@@ -183,7 +176,7 @@ std::optional<SmallerCall> find_smaller_call(const ProjectOptions& options, cons
   const auto chosen =
       std::ranges::find(candidates, best_sample, [](const Candidate& each) { return each.sample.name; });
   write_samples_of(smaller.samples, *key.spec, {chosen->sample});
-  return SmallerCall{smaller.samples, std::get<std::string>(*best)};
+  return OtherCall{smaller.samples, std::get<std::string>(*best)};
 }
 
 }  // namespace opgate

@@ -5,20 +5,15 @@
 #include <optional>
 #include <string>
 
-#include "cli/project/project.h"
+#include "cli/project/other_call.h"
 
 namespace opgate {
-
-struct SmallerCall {
-  std::filesystem::path samples;  ///< a file with the sample of the call alone, for ProjectOptions::samples
-  std::string case_id;
-};
 
 /// Tries smaller sizes, values of 0, 1, 2 ... or ones, and float32, some thirty calls in one run, and chooses
 /// the one with the fewest elements and the simplest values that `check` judges as `seen`, with the same
 /// fault. None if no other call shows it, and for models, classes, and checks that compile or take seconds.
 /// Throws SetupError.
-std::optional<SmallerCall> find_smaller_call(const ProjectOptions& options, const CallKey& key,
-                                             const Check& check, const Judgement& seen);
+std::optional<OtherCall> find_smaller_call(const ProjectOptions& options, const CallKey& key,
+                                           const Check& check, const Judgement& seen);
 
 }  // namespace opgate

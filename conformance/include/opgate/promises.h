@@ -20,6 +20,8 @@ enum class Promise {
   vmappable,                ///< torch.func.vmap returns what the calls one by one return
   clear_errors,             ///< exceptions name the argument that is wrong, and what was wrong or expected
   fake_refuses,             ///< the fake kernel refuses sizes, dtypes and numbers that the operator refuses
+  /// The fake kernel serves sizes that are known only at run time (unbacked symbols), as those of nonzero().
+  unbacked_sizes,
   /// Raises where an argument that is written shares memory with another one or overlaps itself.
   refuses_overlap,
   /// Takes tensors of 2^32 elements that lie in little memory (stride 0), and allocates no tensor of that
@@ -51,6 +53,7 @@ inline constexpr Promise forward_differentiable = Promise::forward_differentiabl
 inline constexpr Promise vmappable = Promise::vmappable;
 inline constexpr Promise clear_errors = Promise::clear_errors;
 inline constexpr Promise fake_refuses = Promise::fake_refuses;
+inline constexpr Promise unbacked_sizes = Promise::unbacked_sizes;
 inline constexpr Promise refuses_overlap = Promise::refuses_overlap;
 inline constexpr Promise large_sizes = Promise::large_sizes;
 

@@ -43,6 +43,7 @@ py::object describe(const std::string& id) {
                     {"variant", key.variant},
                     {"device", device_name(key.device)},
                     {"sample", to_json(*key.sample)},
+                    {"draft", key.spec->draft},
                     {"trusted", !key.spec->trusted.empty()},
                     {"lacks_fake", key.spec->lacks_fake},
                     {"other_values", has_other_values_than_recorded(*key.spec, *key.sample)},

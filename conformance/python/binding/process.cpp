@@ -13,6 +13,16 @@ namespace {
 
 namespace py = pybind11;
 
+std::string type_without_text(const std::exception& error) {
+  const auto* const raised = dynamic_cast<const py::error_already_set*>(&error);
+  if (raised == nullptr) return "";
+  const py::gil_scoped_acquire locked;
+  const auto text = py::reinterpret_steal<py::object>(PyObject_Str(raised->value().ptr()));
+  if (!text) PyErr_Clear();  // an exception whose __str__ raises
+  if (text && PyUnicode_GetLength(text.ptr()) > 0) return "";
+  return py::str(raised->type().attr("__name__"));
+}
+
 void forget_exception() {
   const py::gil_scoped_acquire locked;
   PyErr_Clear();
@@ -21,7 +31,7 @@ void forget_exception() {
 }  // namespace
 
 void define_process(py::module_& module) {
-  set_forget_exception(&forget_exception);
+  set_python_exceptions({.type_without_text = &type_without_text, .forget = &forget_exception});
   module.def("end_of_printed", &end_of_printed,
              "Writes what C's stdio still holds, and returns the place of stdout behind it; -1 without one.");
   module.def(

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
 
+from opgate import _engine
 from opgate.accuracy import Accuracy, ulps
 from opgate.call import keyword_names, overload_of, split_keywords
 from opgate.call_arguments import is_sequence
 from opgate.domains import TensorArgument
-from opgate.given_tensors import described, dtypes_of, parts_of, tensors_of
+from opgate.given_tensors import described, dtypes_of, tensors_of
+from opgate.smaller_samples import smaller
 from opgate.spec import OpSpec
 
 ITSELF = ulps(16).scaled_by_inputs().of_input_dtype()
+SMALLER = ", smaller"
+"""The end of the name of a sample that was made of a large one."""
 
 
 def spec_of(
@@ -26,11 +31,14 @@ def spec_of(
     promises: Sequence[str],
     where: str,
 ) -> OpSpec:
-    """The spec of the operator `name`, with these samples in schema order."""
+    """The spec of the operator `name`, with these samples in schema order.
+
+    Before a large sample is a smaller one, if the operator and the reference take one.
+    """
     written = OpSpec(name, where)
     tried = tuple(dtypes) or dtypes_of(samples) or (torch.float32,)
     written.dtypes(*tried, device="cpu")
-    if reference is not None or takes_double(name, samples):
+    if reference is not None or takes(name, None, samples, double=True):
         written.reference(name if reference is None else reference)
         written.accuracy(accuracy or ITSELF)
     else:
@@ -39,29 +47,46 @@ def spec_of(
     if any(tensor.requires_grad for tensor in tensors_of(samples)):
         written.promises("differentiable")
     for number, sample in enumerate(samples):
+        for like_it in smaller(sample):
+            if takes(name, None, [like_it]) and (
+                reference is None or takes(name, reference, [like_it], double=True)
+            ):
+                given = (described(value, tried) for value in like_it)
+                written.sample(*given, named=f"sample {number}{SMALLER}")
+                break
         written.sample(*(described(value, tried) for value in sample), named=f"sample {number}")
     return written
 
 
-def takes_double(name: str, samples: Sequence[Sequence[Any]]) -> bool:
-    """Whether the operator can be its own reference: it returns something for each sample in double."""
+def takes(
+    name: str,
+    reference: Callable[..., Any] | str | None,
+    samples: Sequence[Sequence[Any]],
+    *,
+    double: bool = False,
+) -> bool:
+    """Whether the operator, or its reference if one is given, returns something for each sample."""
 
-    def widened(value: Any) -> Any:
+    def made(value: Any) -> Any:
         if is_sequence(value):
-            return [widened(part) for part in value]
+            return [made(part) for part in value]
+        if isinstance(value, TensorArgument):
+            dtype = "float64" if double else "float32"
+            return _engine.values(json.dumps(value.as_json()), dtype, f"{name} {value.shape}")
         if not isinstance(value, torch.Tensor):
             return value
         copy = value.detach().cpu().clone()
-        return copy.double() if copy.is_floating_point() else copy
+        return copy.double() if double and copy.is_floating_point() else copy
 
-    overload = overload_of(name)
+    called = overload_of(name)
+    keyword_only = keyword_names(called)
+    if reference is not None:
+        called = overload_of(reference) if isinstance(reference, str) else reference
     for sample in samples:
-        if any(isinstance(part, TensorArgument) for value in sample for part in parts_of(value)):
-            continue  # the engine makes its values later
-        positional, keywords = split_keywords([widened(value) for value in sample], keyword_names(overload))
+        positional, keywords = split_keywords([made(value) for value in sample], keyword_only)
         try:
             with torch.no_grad():
-                overload(*positional, **keywords)
-        except Exception:  # an operator may refuse double with any exception
+                called(*positional, **keywords)
+        except Exception:  # an operator may refuse arguments with any exception
             return False
     return True

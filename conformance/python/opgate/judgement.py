@@ -27,6 +27,7 @@ class Judgement:
     seen_at: str = ""
     ended: str = ""  # of a crash: the words that all share which end alike
     remarks: str = ""  # the end of the reason: what failed
+    example: str = ""  # the call that shows it, as JSON: its check, dtype, variant and sample
     stack: list[str] = field(default_factory=list)  # of a crash: the operator's functions, innermost first
 
     def as_json(self) -> dict[str, Any]:
@@ -45,6 +46,7 @@ class Judgement:
             "seen_at": self.seen_at,
             "ended": self.ended,
             "remarks": self.remarks,
+            "example": self.example,
             "stack": self.stack,
         }
         return {"verdict": self.verdict, **{name: value for name, value in fields.items() if value}}

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from collections import Counter
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from opgate import _engine
 from opgate.call import Call
-from opgate.judgement import PASS, Judgement, fail
+from opgate.drawn_samples import ZEROS, Drawn, draw_sample, not_large, ways_to_vary
+from opgate.judgement import Judgement, fail
 from opgate.registry import check
 
 if TYPE_CHECKING:
@@ -36,6 +38,28 @@ class Example:
     sample: dict[str, Any]
     dtype: str
     variant: str
+    changes: frozenset[str] = frozenset()
+
+
+@dataclass
+class Tally:
+    """How many examples were judged, and how many the operator or its reference refused."""
+
+    judged: int = 0
+    refused: int = 0
+    changes: Counter[str] = field(default_factory=Counter)
+
+    def text(self, choices: list[Drawn]) -> str:
+        """What was tried, and what was not."""
+        what = ", ".join(f"{count} with other {change}" for change, count in sorted(self.changes.items()))
+        text = (
+            f"{self.judged} examples were judged ({what or 'with other values'}), {self.refused} were refused"
+        )
+        if any(not choice.sizes_change for choice in choices):
+            text += "; sizes stayed in samples whose values may be indices or counts, or are trusted"
+        if any(not choice.free for choice in choices):
+            text += "; ranks and whole numbers stayed in these"
+        return text
 
 
 class Found(Exception):
@@ -46,85 +70,21 @@ class Found(Exception):
         self.example, self.name, self.judgement = example, name, judgement
 
 
-def tensors_of(sample: dict[str, Any]) -> list[dict[str, Any]]:
-    """The tensor arguments of the sample, including each tensor of a list."""
-    found = []
-    for argument in sample["arguments"]:
-        if isinstance(argument, dict):
-            found += [part for part in argument.get("tensors", [argument]) if "shape" in part]
-    return found
-
-
-def takes_counts(sample: dict[str, Any]) -> bool:
-    """Whether an argument may be the number of something in a tensor, as 12 is and 1 is not."""
-
-    def is_count(value: object) -> bool:
-        if isinstance(value, list):
-            return any(map(is_count, value))
-        return isinstance(value, int) and value > 1
-
-    return any(map(is_count, sample["arguments"]))
-
-
-@dataclass(frozen=True)
-class Drawn:
-    """A sample to draw others from, and how their sizes may differ."""
-
-    sample: dict[str, Any]
-    sizes_change: bool
-    equal_sizes_may_differ: bool
-
-
-def drawn_from(sample: dict[str, Any], *, trusted: bool, any_size: bool) -> Drawn:
-    """How sizes may change: not if the spec trusts an argument, or lists values that depend on them.
-
-    Functions whose calls were recorded need not refuse sizes that do not fit each other, nor a count that
-    is larger than the tensor that it is given with.
-    """
-    if trusted:
-        return Drawn(sample, sizes_change=False, equal_sizes_may_differ=False)
-    if not any(tensor["values"].startswith("literal") for tensor in tensors_of(sample)):
-        return Drawn(sample, sizes_change=True, equal_sizes_may_differ=True)
-    return Drawn(sample, sizes_change=any_size and not takes_counts(sample), equal_sizes_may_differ=False)
-
-
-def draw_sample(draw: DrawFn, choices: list[Drawn]) -> dict[str, Any]:
-    """One of the samples with other sizes, none of them larger, and other values."""
-    from hypothesis import strategies
-
-    chosen = draw(strategies.sampled_from(choices))
-    sample = json.loads(json.dumps(chosen.sample))
-    tensors = tensors_of(sample)
-    if chosen.sizes_change:
-        # Equal sizes may have to be equal, or may be equal by chance: both are tried.
-        tied = not chosen.equal_sizes_may_differ or draw(strategies.booleans())
-        drawn = {
-            size: draw(strategies.integers(0, max(size, 4)))
-            for size in sorted({size for tensor in tensors for size in tensor["shape"]})
-        }
-        for tensor in tensors:
-            tensor["shape"] = [
-                drawn[size] if tied else draw(strategies.integers(0, max(size, 4)))
-                for size in tensor["shape"]
-            ]
-    shapes = ",".join("x".join(map(str, tensor["shape"])) or "0d" for tensor in tensors)
-    # The engine derives the values from the sample's name.
-    sample["name"] = f"explored {draw(strategies.integers(0, 99))} {shapes}"
-    return sample
-
-
 def judge_example(call: Call, example: Example) -> None:
     """Raises Found if a check or the device fails; rejects examples that operator or reference refuse.
+
+    The derivative at zeros is a choice: that of the absolute value may be 0 or 1.
 
     The example is judged contiguous, too, because only a contiguous call is compared with the reference.
     Where the device fails in another layout only, other examples say more.
     """
     from hypothesis import assume
 
+    checks = [name for name in checks_for(call) if ZEROS not in example.changes or "grad" not in name]
     for variant in dict.fromkeys(("contiguous", example.variant)):
         seen = replace(example, variant=variant)
         answered = json.loads(
-            _engine.judge_sample(call.id, json.dumps(seen.sample), seen.dtype, variant, checks_for(call))
+            _engine.judge_sample(call.id, json.dumps(seen.sample), seen.dtype, variant, checks)
         )
         assume(answered is not None)
         for name, judgement in answered.items():
@@ -145,11 +105,23 @@ def finding(call: Call, found: Found) -> Judgement:
     kept = json.dumps({"op": call.subject, "sample": found.example.sample})
     layout = "" if found.example.variant == "contiguous" else f" with {found.example.variant}"
     example = f"{found.example.dtype}, sample '{found.example.sample['name']}'{layout}"
+    shown_by = json.dumps(
+        {
+            "check": found.name,
+            "dtype": found.example.dtype,
+            "variant": found.example.variant,
+            "sample": found.example.sample,
+        }
+    )
     if found.judgement["verdict"] == "crash":
         stack = found.judgement.get("stack", [])
         ended = found.judgement.get("ended", "")
         return Judgement(
-            "crash", reason=f"{found.judgement['reason']}; for {example}", ended=ended, stack=stack
+            "crash",
+            reason=f"{found.judgement['reason']}; for {example}",
+            ended=ended,
+            stack=stack,
+            example=shown_by,
         )
     said = fail(
         f"{found.name} passes for every sample like those of the spec",
@@ -162,7 +134,7 @@ def finding(call: Call, found: Found) -> Judgement:
         ],
     )
     fault = {name: found.judgement.get(name, "") for name in ("fault", "about", "differs", "mistake")}
-    return replace(said, **fault, seen_by=found.name, seen_at=found.example.variant)
+    return replace(said, **fault, seen_by=found.name, seen_at=found.example.variant, example=shown_by)
 
 
 @check(
@@ -181,17 +153,24 @@ def judge(call: Call) -> Judgement:
     from hypothesis import strategies
 
     samples = json.loads(_engine.samples(call.id))
-    choices = [
-        drawn_from(sample, trusted=call.described["trusted"], any_size=any_size)
-        for sample, any_size in zip(samples, _engine.samples_of_any_size(call.id), strict=True)
-    ]
+    choices = not_large(
+        [
+            ways_to_vary(sample, trusted=call.described["trusted"], any_size=any_size)
+            for sample, any_size in zip(samples, _engine.samples_of_any_size(call.id), strict=True)
+        ]
+    )
     dtypes = _engine.dtypes(call.id)
+    # Of equal elements, an operator may return the index of any.
+    floating_zeros = all(result.is_floating_point() for result in call.eager())
+    tally = Tally()
 
     @strategies.composite
     def examples(draw: DrawFn) -> Example:
-        sample = draw_sample(draw, choices)
-        variants = _engine.variants(call.id, json.dumps(sample))
-        return Example(sample, draw(strategies.sampled_from(dtypes)), draw(strategies.sampled_from(variants)))
+        sample, changes = draw_sample(
+            draw, choices, floating_zeros=floating_zeros, ranks=not call.described["draft"]
+        )
+        dtype, variants = draw(strategies.sampled_from(dtypes)), _engine.variants(call.id, json.dumps(sample))
+        return Example(sample, dtype, draw(strategies.sampled_from(variants)), changes)
 
     @hypothesis.settings(
         max_examples=EXAMPLES,
@@ -204,12 +183,16 @@ def judge(call: Call) -> Judgement:
     @hypothesis.given(examples())
     @hypothesis.example(Example(samples[0], call.described["dtype"], "contiguous"))
     def holds(example: Example) -> None:
+        tally.refused += 1
         judge_example(call, example)
+        tally.refused -= 1
+        tally.judged += 1
+        tally.changes.update(example.changes)
 
     try:
         holds()
     except Found as found:
         return finding(call, found)
     except hypothesis.errors.Unsatisfiable:
-        return PASS  # the operator refuses all but the samples of the spec, the first of which was judged
-    return PASS
+        pass  # the operator refuses all but the samples of the spec, the first of which was judged
+    return Judgement("pass", remarks=tally.text(choices))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import torch
@@ -15,6 +16,10 @@ if TYPE_CHECKING:
     from opgate.symbolic_trace import Trace
 
 PROMISED = "with symbolic sizes, the fake kernel's results are right for every size"
+CURE_OF_UNBACKED = (
+    "if it shall serve such sizes, as those of nonzero(): a torch._check(...) for each condition on sizes "
+    "(TORCH_SYM_CHECK in C++), which asks for no value; and the spec promises unbacked_sizes"
+)
 
 
 def judge_resized(
@@ -52,6 +57,30 @@ def judge_resized(
     return PASS
 
 
+def judge_traced(call: Call, tensors: list[torch.Tensor], sizes: str) -> Judgement:
+    """Traces the call with `sizes`, a key of KINDS, and checks that they stay symbolic and are right."""
+    from opgate.symbolic_trace import (
+        KINDS,
+        trace,
+    )  # this import takes as long as torch's own, so only this check pays for it
+
+    try:
+        traced = trace(call, tensors, KINDS[sizes])
+    except Exception as error:  # a fake kernel raises what it likes
+        return fail(
+            PROMISED,
+            f"with {sizes} the fake kernel raised: {first_line(error)}",
+            "it asks for the value of a size, or of an element"
+            if "Guard" in type(error).__name__ or "DataDependent" in type(error).__name__
+            else "",
+        )
+    for size, other in other_inputs(call, tensors):
+        judgement = judge_resized(call, traced, tensors, size, other)
+        if judgement != PASS:
+            return judgement
+    return PASS
+
+
 @check(
     "fake.symbolic",
     registered=True,
@@ -60,26 +89,14 @@ def judge_resized(
     variants="contiguous",
 )
 def judge(call: Call) -> Judgement:
-    """Traces the call with symbols for all sizes, and checks that they stay symbolic and are right."""
-    from opgate.symbolic_trace import (
-        KINDS,
-        trace,
-    )  # this import takes as long as torch's own, so only this check pays for it
+    """Judges the fake kernel with backed sizes, and with unbacked ones, which only a spec can promise."""
+    from opgate.symbolic_trace import BACKED, UNBACKED
 
     tensors = call.tensors()
-    for told, kind in KINDS.items():
-        try:
-            traced = trace(call, tensors, kind)
-        except Exception as error:  # a fake kernel raises what it likes
-            return fail(
-                PROMISED,
-                f"with {told} the fake kernel raised: {first_line(error)}",
-                "it asks for the value of a size, or of an element"
-                if "Guard" in type(error).__name__ or "DataDependent" in type(error).__name__
-                else "",
-            )
-        for size, other in other_inputs(call, tensors):
-            judgement = judge_resized(call, traced, tensors, size, other)
-            if judgement != PASS:
-                return judgement
-    return PASS
+    backed = judge_traced(call, tensors, BACKED)
+    if backed != PASS:
+        return backed
+    unbacked = judge_traced(call, tensors, UNBACKED)
+    if unbacked == PASS or "unbacked_sizes" in call.described["promises"]:
+        return unbacked
+    return replace(unbacked, verdict="pass", likely=CURE_OF_UNBACKED)

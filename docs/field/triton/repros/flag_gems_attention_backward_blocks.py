@@ -1,6 +1,7 @@
-"""The grid of the backward of scaled_dot_product_attention is always made for blocks of 128 queries.
+"""The grid of the backward of scaled_dot_product_attention is made for blocks of 128 queries.
 
-With BLOCK_M2=64, the gradient of every second 64 queries is what `torch.empty` has found in memory.
+The tuner may take another configuration: with BLOCK_M2=64, the gradient of every second 64 queries is what
+`torch.empty` has found in memory.
 """
 
 import flag_gems

@@ -1,7 +1,7 @@
 """The backward of scaled_dot_product_attention loads the output's gradient without a mask.
 
-The masked load is a comment. Rows behind the last one of a sequence belong to the next head; for the last
-head, they lie behind the end of the tensor.
+The masked load is a comment. Rows behind the last of a sequence belong to the next head, and for the
+last head to nobody.
 """
 
 import flag_gems

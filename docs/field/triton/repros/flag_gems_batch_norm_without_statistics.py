@@ -1,4 +1,7 @@
-"""batch_norm without running statistics takes its input in their place, and its kernel writes there."""
+"""batch_norm without running statistics takes its input in their place.
+
+The kernel stores new ones there.
+"""
 
 import flag_gems
 import torch

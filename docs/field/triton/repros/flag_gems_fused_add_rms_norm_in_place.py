@@ -1,8 +1,8 @@
-"""fused_add_rms_norm stores x + residual to residual while other warps still load copies of its elements.
+"""fused_add_rms_norm stores x + residual to residual while other warps still load it.
 
-A row of 41 elements has a block of 64, and the block has 128 threads: warps 2 and 3 hold copies of the
-elements of warps 0 and 1. A warp that loads after the store adds x twice, and the warps' sums of squares go
-to one place in shared memory.
+They hold copies of its elements. A row of 41 elements has a block of 64, and the block has 128 threads:
+warps 2 and 3 hold copies of the elements of warps 0 and 1. A warp that loads after the store adds x
+twice, and the sums of squares of the warps go to one place in shared memory.
 """
 
 import flag_gems

@@ -5,8 +5,17 @@ from sageattention.core import sageattn
 
 q, k, v = (torch.randn(1, 1, 70, 64).half() for _ in range(3))
 got = sageattn(q.cuda(), k.cuda(), v.cuda()).cpu().float()
-q, k, v = q.float(), (k - k.mean(2, keepdim=True)).float(), v.float()
-filled_k, filled_v = (torch.cat([x, torch.zeros(1, 1, 58, 64)], 2) for x in (k, v))
-for what, keys, values in (("70 keys", k, v), ("70 keys and 58 of zeros", filled_k, filled_v)):
-    want = torch.nn.functional.scaled_dot_product_attention(q, keys, values)
+k = k - k.mean(2, keepdim=True)
+
+
+def attention(k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
+    """Of the same queries."""
+    return torch.nn.functional.scaled_dot_product_attention(q.float(), k.float(), v.float())
+
+
+fill = torch.zeros(1, 1, 58, 64)
+for what, want in (
+    ("70 keys", attention(k, v)),
+    ("70 keys and 58 of zeros", attention(torch.cat([k, fill], 2), torch.cat([v, fill], 2))),
+):
     print(f"beside plain attention of {what}: off by {(got - want).abs().max().item():.3f}")

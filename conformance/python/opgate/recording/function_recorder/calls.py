@@ -81,11 +81,11 @@ class Function:
         try:
             given = self.signature.given(arguments, keywords)
             if not any(has_tensor(value) for value, _ in given.values()):
-                return self.function(*arguments, **keywords)
+                return self._unrecorded(arguments, keywords)
             types = tuple([(name, type_of(value)) for name, (value, _) in given.items()])
         except (NotDescribed, TypeError) as error:  # the function itself raises the TypeError, too
             self._leave_out(str(error) if isinstance(error, NotDescribed) else "with other parameters")
-            return self.function(*arguments, **keywords)
+            return self._unrecorded(arguments, keywords)
         operator = self.overloads.get(types) or self._operator(types, given)
         named = {name: value for name, (value, by_keyword) in given.items() if by_keyword}
         if not keywords and SHOW_THEIR_TYPE.issuperset(classes):
@@ -98,6 +98,11 @@ class Function:
             self.watched += 1
             self._look(given, before, call.result)
         return call.result
+
+    def _unrecorded(self, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        """Makes a call that no sample can hold. Those inside of it are recorded instead."""
+        THREAD.inside = False
+        return self.function(*arguments, **keywords)
 
     def _through(self, operator: Any, plain: Sequence[Any], named: dict[str, Any], call: Call) -> Any:
         THREAD.waiting = call

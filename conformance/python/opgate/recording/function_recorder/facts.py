@@ -49,6 +49,8 @@ class Facts:
         self.versions: dict[tuple[tuple[str, str], ...], str] = {}
         """The operators through which calls with these names and types of arguments pass."""
         self.returns: list[dict[str, Any]] | None = None
+        self.is_launcher = False
+        """Whether it is recorded because it names a kernel, which a check of arguments may do, too."""
 
     def add_version(self, types: tuple[tuple[str, str], ...], given: Given, operator: str) -> None:
         """Notes a call with arguments of these types."""
@@ -83,6 +85,7 @@ class Facts:
             "operators": {operator: dict(types) for types, operator in self.versions.items()},
             "parameters": [{"name": name} | known for name, known in self.parameters.items()],
             "returns": self.returns,
+            "launcher": self.is_launcher,
         }
 
 

@@ -4,7 +4,7 @@
   and methods of their classes.
 - Every torch.autograd.Function, where it is applied.
 - Functions of Python modules that name a kernel: of Triton, of a module of tvm-ffi, or one that
-  torch.cuda._compile_kernel or CuPy has compiled.
+  torch.cuda._compile_kernel or CuPy has compiled; and those that name a private function which does.
 - Those that OPGATE_RECORD_FUNCTIONS names: "mylib.ops:*,mylib:scaled_add", separated by commas.
 
 A module's functions are replaced right after the module has been executed, so that every later import of them
@@ -17,6 +17,7 @@ import atexit
 import fnmatch
 import functools
 import importlib.machinery
+import inspect
 import os
 import sys
 import types
@@ -59,12 +60,11 @@ def look_at(module: types.ModuleType) -> None:
     if str(getattr(module, "__file__", None) or "").startswith(OWN):
         return
     for name, value in list(vars(module).items()):
-        if (
-            is_wanted(module, name, value)
-            or not ONLY_WANTED
-            and (takes_tensors(module, value) or names_kernel(module, value))
-        ):
+        if is_wanted(module, name, value) or not ONLY_WANTED and takes_tensors(module, value):
             record(module, name, value)
+        elif not ONLY_WANTED and launches(module, value):
+            record(module, name, value)
+            FUNCTIONS[f"{imported_as(module)}:{name}"].facts.is_launcher = True
         elif isinstance(value, type) and value.__module__ == module.__name__:
             look_at_class(module, value)
 
@@ -144,15 +144,27 @@ def has_tensor_in_doc(module: types.ModuleType, value: Any) -> bool:
     return any(word in parameters for word in WORDS_OF_TENSORS)
 
 
-def names_kernel(module: types.ModuleType, value: Any) -> bool:
-    """Whether this is a function of the module that names a kernel which the module has."""
+def launches(module: types.ModuleType, value: Any) -> bool:
+    """Whether this is a function of the module that names a kernel, by itself or in private functions."""
     if not isinstance(value, types.FunctionType) or value.__module__ != module.__name__:
         return False
     # Modules of Triton itself are executed before its class is there.
     classes = [getattr(sys.modules.get(name), kernel, None) for name, kernel in KERNELS]
     kernels = tuple(kernel for kernel in classes if isinstance(kernel, type))
-    named = (vars(module).get(name) for name in value.__code__.co_names)
-    return any(isinstance(kernel_in(one), kernels) for one in named)
+    return bool(kernels) and names_kernel(value, kernels, set())
+
+
+def names_kernel(
+    function: types.FunctionType, kernels: tuple[type, ...], seen: set[types.FunctionType]
+) -> bool:
+    """Whether the function, or a private one that it names, names a kernel which its module has."""
+    seen.add(function)
+    named = [function.__globals__.get(name) for name in function.__code__.co_names]
+    if any(isinstance(kernel_in(one), kernels) for one in named):
+        return True
+    functions = (inspect.unwrap(one) for one in named if isinstance(one, types.FunctionType))
+    private = [one for one in functions if one.__name__.startswith("_") and one not in seen]
+    return any(isinstance(one, types.FunctionType) and names_kernel(one, kernels, seen) for one in private)
 
 
 def kernel_in(value: Any) -> Any:

@@ -1,0 +1,232 @@
+"""Samples that are drawn for explore.samples: what the samples of a spec have, combined and varied."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from hypothesis.strategies import DrawFn
+
+FAMILIES_WITH_ZERO = ("uniform", "indices", "sorted_indices")
+"""The families of domains that a tensor of zeros may belong to."""
+
+ZEROS = "tensors of zeros"
+MOST_ELEMENTS = 1 << 14
+"""An example may have so many elements, though no sample of the spec has."""
+
+
+def is_tensor(argument: object) -> bool:
+    """Whether the argument of a described sample is a tensor."""
+    return isinstance(argument, dict) and "shape" in argument
+
+
+def tensors_of(sample: dict[str, Any]) -> list[dict[str, Any]]:
+    """The tensor arguments of the sample, including each tensor of a list."""
+    found = []
+    for argument in sample["arguments"]:
+        if isinstance(argument, dict):
+            found += [part for part in argument.get("tensors", [argument]) if is_tensor(part)]
+    return found
+
+
+def is_number(value: object) -> bool:
+    """Whether it is a whole number, which a bool is not."""
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def takes_counts(sample: dict[str, Any]) -> bool:
+    """Whether an argument may be the number of something in a tensor, as 12 is and 1 is not."""
+
+    def is_count(value: object) -> bool:
+        return any(map(is_count, value)) if isinstance(value, list) else is_number(value) and value > 1
+
+    return any(map(is_count, sample["arguments"]))
+
+
+def elements_of(sample: dict[str, Any]) -> int:
+    """The number of elements of all its tensors."""
+    return sum(math.prod(tensor["shape"]) for tensor in tensors_of(sample))
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A sample to draw others from, and how they may differ from it."""
+
+    sample: dict[str, Any]
+    sizes_change: bool
+    free: bool
+    """Whether sizes and numbers need not fit each other: the operator must refuse what it cannot do."""
+    values_may_change_places: bool = True
+
+
+def ways_to_vary(sample: dict[str, Any], *, trusted: bool, any_size: bool) -> Drawn:
+    """How samples may change: in values alone if the spec trusts an argument, or lists values of tensors.
+
+    Functions whose calls were recorded need not refuse sizes that do not fit each other, nor a count that
+    is larger than the tensor that it is given with.
+    """
+    if trusted:
+        return Drawn(sample, sizes_change=False, free=False, values_may_change_places=False)
+    if not any(tensor["values"].startswith("literal") for tensor in tensors_of(sample)):
+        return Drawn(sample, sizes_change=True, free=True)
+    return Drawn(sample, sizes_change=any_size and not takes_counts(sample), free=False)
+
+
+def not_large(choices: list[Drawn]) -> list[Drawn]:
+    """The samples of which a hundred examples take little time; all of them if all are large."""
+    return [choice for choice in choices if elements_of(choice.sample) <= MOST_ELEMENTS] or choices
+
+
+def draw_sample(
+    draw: DrawFn, choices: list[Drawn], *, floating_zeros: bool, ranks: bool
+) -> tuple[dict[str, Any], frozenset[str]]:
+    """A sample like those of the spec, and what is other in it than in any of them, as words.
+
+    `floating_zeros` and `ranks` allow floating tensors that are all zeros, and tensors of another rank.
+    """
+    from hypothesis import strategies
+
+    chosen = draw(strategies.sampled_from(choices))
+    sample = json.loads(json.dumps(chosen.sample))
+    changes: set[str] = set()
+    if chosen.values_may_change_places:
+        combine(draw, sample, chosen, [choice.sample for choice in choices], changes)
+    if chosen.free and ranks:
+        change_rank(draw, sample, changes)
+    if chosen.sizes_change:
+        change_sizes(draw, sample, chosen, [choice.sample for choice in choices], changes)
+    if chosen.free:
+        put_zeros(draw, sample, changes, floating=floating_zeros)
+    shapes = ",".join("x".join(map(str, tensor["shape"])) or "0d" for tensor in tensors_of(sample))
+    # The engine derives the values from the sample's name.
+    sample["name"] = f"explored {draw(strategies.integers(0, 99))} {shapes}"
+    return sample, frozenset(changes)
+
+
+def combine(
+    draw: DrawFn, sample: dict[str, Any], chosen: Drawn, samples: list[dict[str, Any]], changes: set[str]
+) -> None:
+    """Gives arguments that are no tensors the values that other samples have, or nearby whole numbers."""
+    from hypothesis import strategies
+
+    shapes = [tensor["shape"] for tensor in tensors_of(sample)]
+    for place, own in enumerate(sample["arguments"]):
+        found = [own]
+        for other in samples:
+            value = other["arguments"][place] if place < len(other["arguments"]) else own
+            # A count fits the sizes that it is given with.
+            fits = (
+                chosen.free
+                or not takes_counts({"arguments": [value]})
+                or shapes == [tensor["shape"] for tensor in tensors_of(other)]
+            )
+            if not isinstance(value, dict) and fits and value not in found:
+                found.append(value)
+        if chosen.free and not isinstance(own, dict):
+            found += [value for value in [scaled(own, half), scaled(own, twice)] if value not in found]
+        value = draw(strategies.sampled_from(found))
+        if value != own:
+            changes.add("arguments that are no tensors")
+        sample["arguments"][place] = value
+
+
+def scaled(value: Any, by: Callable[[int], int]) -> Any:
+    """A whole number, or each of a list, by which groups, blocks or windows become others."""
+    if isinstance(value, list):
+        return [scaled(part, by) for part in value]
+    return by(value) if is_number(value) else value
+
+
+def half(number: int) -> int:
+    """Half of a number that may count something."""
+    return number // 2 if number > 1 else number
+
+
+def twice(number: int) -> int:
+    """Twice a number that is hardly one of three choices."""
+    return number * 2 if number > 3 else number
+
+
+def change_rank(draw: DrawFn, sample: dict[str, Any], changes: set[str]) -> None:
+    """Gives all tensors of the largest rank another first dimension, or none."""
+    from hypothesis import strategies
+
+    tensors = tensors_of(sample)
+    rank = max((len(tensor["shape"]) for tensor in tensors), default=0)
+    kept = [size for tensor in tensors if len(tensor["shape"]) == rank for size in tensor["shape"][:1]]
+    fewer = ["none"] if rank > 1 and len(set(kept)) == 1 else []
+    change = draw(strategies.sampled_from(["", "", "", "", "2", *fewer]))
+    if not change:
+        return
+    changes.add("ranks")
+    for tensor in tensors:
+        if len(tensor["shape"]) == rank:
+            tensor["shape"] = tensor["shape"][1:] if change == "none" else [int(change), *tensor["shape"]]
+
+
+def change_sizes(
+    draw: DrawFn, sample: dict[str, Any], chosen: Drawn, samples: list[dict[str, Any]], changes: set[str]
+) -> None:
+    """Gives dimensions other sizes: any, one of another sample, or a multiple of what divides theirs."""
+    from hypothesis import strategies
+
+    tensors = tensors_of(sample)
+    occurring = sorted({size for each in samples for tensor in tensors_of(each) for size in tensor["shape"]})
+    most = max(MOST_ELEMENTS, *(elements_of(each) for each in samples))
+
+    def size_like(size: int) -> int:
+        # An operator may refuse all but the multiples of a vector or a tile.
+        power = size & -size
+        ways = [strategies.integers(0, max(size, 4))]
+        if chosen.free:
+            ways += [strategies.sampled_from(occurring)] if occurring else []
+            for unit in sorted({power, power // 2, power // 4} - {0, 1}):
+                ways.append(strategies.integers(1, max(size // unit, 4)).map(unit.__mul__))
+        return draw(strategies.one_of(ways))
+
+    # Equal sizes may have to be equal, or may be equal by chance: both are tried.
+    tied = not chosen.free or draw(strategies.booleans())
+    sizes = sorted({size for tensor in tensors for size in tensor["shape"]})
+    drawn = {size: size_like(size) for size in sizes}
+    shapes = [[drawn[size] if tied else size_like(size) for size in tensor["shape"]] for tensor in tensors]
+    if sum(map(math.prod, shapes)) > most:
+        return
+    for tensor, shape in zip(tensors, shapes, strict=True):
+        if tensor["shape"] != shape:
+            changes.add("sizes")
+        tensor["shape"] = shape
+    if tied and chosen.free and draw(strategies.booleans()):  # a number may be a size
+        sample["arguments"] = [followed(value, drawn) for value in sample["arguments"]]
+
+
+def followed(value: Any, drawn: dict[int, int]) -> Any:
+    """The value with new sizes in the place of old ones."""
+    if isinstance(value, list):
+        return [followed(part, drawn) for part in value]
+    return drawn.get(value, value) if is_number(value) and value > 1 else value
+
+
+def put_zeros(draw: DrawFn, sample: dict[str, Any], changes: set[str], *, floating: bool) -> None:
+    """Makes one of the tensors all zeros, if its domain has zeros."""
+    from hypothesis import strategies
+
+    zeros = [tensor for tensor in tensors_of(sample) if holds_zero(tensor, floating=floating)]
+    chosen = draw(strategies.sampled_from([None, None, None, *range(len(zeros))]))
+    if chosen is not None:
+        zeros[chosen]["values"] = "literal(0)"
+        changes.add(ZEROS)
+
+
+def holds_zero(tensor: dict[str, Any], *, floating: bool) -> bool:
+    """Whether a tensor of zeros is one of those that the spec describes."""
+    family, _, numbers = tensor["values"].rstrip(")").partition("(")
+    if family not in FAMILIES_WITH_ZERO or not (floating or "int" in tensor.get("dtype", "")):
+        return False
+    if family != "uniform" or not numbers:
+        return True
+    low, high = map(float, numbers.split(","))
+    return low <= 0 < high
