@@ -85,9 +85,10 @@ bool is_kept_for_sizes(const BrokenCase& broken) {
 // What is kept for the sizes of a call is wrong for other strides of the argument: the layout by itself is
 // read as it should be.
 const BrokenCase* kept_for_other_strides(const BrokenCase& broken, const Symptoms& all) {
-  const bool is_by_layout = broken.fault.kind == fault::kLayout || broken.differs_in_values();
-  if (!is_by_layout || !is_rearranged(broken.variant)) return nullptr;
-  const std::string mine = fmt::format("+{}+", arrangement_of(broken.variant).arguments);
+  const bool is_of_layout = broken.fault.kind == fault::kLayout;
+  if (!is_of_layout && !(broken.differs_in_values() && is_rearranged(broken.variant))) return nullptr;
+  const std::string mine = fmt::format(
+      "+{}+", is_rearranged(broken.variant) ? arrangement_of(broken.variant).arguments : broken.fault.about);
   return all.find([&](const BrokenCase& each) {
     return is_kept_for_sizes(each) &&
            (mine == "+all+" || mine.find(fmt::format("+{}+", each.fault.about)) != std::string::npos);

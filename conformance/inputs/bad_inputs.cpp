@@ -36,7 +36,8 @@ void keep_values(TensorInput& input, const CallKey& key, ValueCache& cache,
   }
 }
 
-// Of nearly the same size, so that the same results overflow: the reciprocals, and what is a multiple of them.
+// Both have nearly the same size, so that the same results overflow: their reciprocals, and multiples of
+// these.
 double small_number(c10::ScalarType dtype, std::string_view value) {
   const double normal = std::ldexp(1, float_format(dtype)->min_exponent);
   return value == kSmallestNormal ? normal : normal * 127 / 128;  // a subnormal number of BFloat16, too

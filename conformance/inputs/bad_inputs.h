@@ -56,9 +56,9 @@ std::vector<BadInput> bad_values(const Spec& spec, const Sample& sample);
 std::vector<BadInput> bad_inputs(const Spec& spec, const Sample& sample);
 
 /// The bad input that the key's variant names: one of bad_inputs(), or damage to an element that is named by
-/// its index, with a value that bad_inputs() puts into the middle one, with kSubnormal or kSmallestNormal. Those are not
-/// among bad_inputs(), because a plan of them would have a case for each element. Throws SetupError if the sample
-/// has no such bad input.
+/// its index, with a value that bad_inputs() puts into the middle one, with kSubnormal or kSmallestNormal.
+/// Those are not among bad_inputs(), because a plan of them would have a case for each element. Throws
+/// SetupError if the sample has no such bad input.
 BadInput find_bad_input(const CallKey& key);
 
 /// The arguments of a call whose variant is a bad input. An undefined tensor is left out of

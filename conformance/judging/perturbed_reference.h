@@ -8,7 +8,7 @@
 
 namespace opgate {
 
-/// The reference on arguments of which each floating number is moved at random, by at most `move` of its size.
+/// The reference on arguments whose floating numbers are moved at random, each by at most `move` of its size.
 Outcome moved_reference(CallUnderTest& under_test, const MaterializeOptions& options, uint64_t seed,
                         double move);
 

@@ -24,8 +24,8 @@ constexpr double kMove = 0x1p-30;
 // An error of a random rounding is below its largest size, and the ulp at a scale is up to half as large as
 // the scale's share of an ulp at 1.
 constexpr double kOfLargest = 2;
-// Nobody sees what an operator that is compared with itself rounds inside its own kernel: the coordinates of an
-// interpolation, by whose error a result changes as its neighbours differ.
+// Nobody sees what an operator that is compared with itself rounds inside its own kernel: the coordinates of
+// an interpolation, by whose error a result changes as its neighbours differ.
 constexpr double kOfOneKernel = 4;
 
 bool has_magnitude(const at::Tensor& tensor) {
@@ -58,8 +58,9 @@ Tensors change_by_moves(CallUnderTest& under_test, const Outcome& call, const Ma
   return change_in_units(expected_values(moved, call), exact, move);
 }
 
-// What the results change by for a small move of the arguments. A result that changes as much by a still smaller one jumps, as a comparison
-// does: a right kernel, which gets the inputs as they are, jumps at the same place.
+// What the results change by for a small move of the arguments. A result that changes as much by a still
+// smaller one jumps, as a comparison does: a right kernel, which gets the inputs as they are, jumps at the
+// same place.
 Tensors change_in_proportion(CallUnderTest& under_test, const Outcome& call,
                              const MaterializeOptions& options, const Tensors& exact, uint64_t seed) {
   Tensors changes = change_by_moves(under_test, call, options, exact, seed, kMove);

@@ -473,6 +473,7 @@ TEST_F(DefectsTest, APlanThatIsKeptBySizesExplainsWhatItDoesInAnyLayout) {
   add("value.layout", "float32/4x6/x=expanded-all", fault_of(fault::kLayout, "x"));
   add("value.layout", "float32/4x6/x=expanded-last", fault_of(fault::kLayout, "x"));
   add("value.layout", kStepped, other_values(fault::kKept, "x"));
+  add("value.index64", kPlain, other_values(fault::kLayout, "x"));
   EXPECT_THAT(ids(), ElementsAre("kept/x"));
 }
 
