@@ -1,5 +1,5 @@
-// run.modes: the call gives the same in inference mode, with deterministic algorithms and under autocast as
-// without them.
+// run.modes: the call gives the same in inference mode, for inputs that require gradients, with deterministic
+// algorithms and under autocast as without them.
 #include <ATen/Context.h>
 #include <ATen/autocast_mode.h>
 #include <c10/core/InferenceMode.h>
@@ -97,6 +97,15 @@ Judgement judge_deterministic(CallUnderTest& under_test) {
                     "the branch for at::globalContext().deterministicAlgorithms() is wrong");
 }
 
+// The forward of an autograd function is code of its own, which calls without gradients never run. What it
+// raises is the matter of the checks of gradients.
+Judgement judge_with_gradients(CallUnderTest& under_test) {
+  const Observation* call = under_test.observed_with_gradients();
+  if (call == nullptr || !call->outcome.ok()) return Judgement::pass();
+  return judge_mode(under_test, call->outcome, "inputs that require gradients",
+                    "the forward of the autograd function computes something else than the kernel");
+}
+
 Judgement judge(CallUnderTest& under_test) {
   if (auto refused = refused_sample(under_test)) return *std::move(refused);
   const CallKey& key = under_test.key();
@@ -110,6 +119,8 @@ Judgement judge(CallUnderTest& under_test) {
   Judgement judgement = judge_mode(under_test, in_inference_mode(), "inference mode",
                                    "the kernel is registered for Autograd alone, which inference mode passes "
                                    "by: register it for the device");
+  if (judgement.verdict != Verdict::pass) return judgement;
+  judgement = judge_with_gradients(under_test);
   if (judgement.verdict != Verdict::pass) return judgement;
   judgement = judge_deterministic(under_test);
   if (judgement.verdict != Verdict::pass || has_rule_for_autocast(under_test.op(), key.device))

@@ -65,6 +65,7 @@ OPGATE_SPEC("opgate_ops::layer_norm", spec) {
   spec.sample(forward_arguments({3, 1000}));
   spec.sample({values({2, 4}, {1e4, 1e4, 1e4, 1e4 + 8, 3, 3, 3, 3}), uniform({4}), uniform({4}), 1e-3})
       .named("offset");
+  spec.sample({uniform({4, 8}, -3, 5), uniform({8}), uniform({8}), 0.0}).named("no eps");
   for (const Shape& shape : {Shape{64, 256}, {1024, 1024}, {4096, 1024}, {512, 8192}, {256, 12288}})
     spec.bench({uniform(shape), uniform({shape[1]}), uniform({shape[1]})}).forward(0.95).backward(0.9);
 }
@@ -117,4 +118,7 @@ OPGATE_SPEC("opgate_ops::layer_norm_backward", spec) {
   spec.rejects("statistics of columns",
                {uniform({4, 8}), uniform({4, 8}), uniform({1, 8}), uniform({4, 1}), uniform({8})})
       .because("of mean must have size 4");
+  spec.rejects("statistics of integers", {uniform({4, 8}), uniform({4, 8}), uniform({4, 1}).of(at::kLong),
+                                          uniform({4, 1}), uniform({8})})
+      .because("mean must have the dtype");
 }
