@@ -25,8 +25,8 @@ constexpr double kMove = 0x1p-30;
 // the scale's share of an ulp at 1.
 constexpr double kOfLargest = 2;
 // Nobody sees what an operator that is compared with itself rounds inside its own kernel: the coordinates of
-// an interpolation, by whose error a result changes as its neighbours differ.
-constexpr double kOfOneKernel = 4;
+// an interpolation, whose errors grow with the sizes, and by which a result changes as its neighbours differ.
+constexpr double kOfOneKernel = 4, kOfEachElement = 0.25;
 
 bool has_magnitude(const at::Tensor& tensor) {
   return tensor.defined() && float_format(tensor.scalar_type()).has_value();
@@ -77,6 +77,17 @@ Tensors change_by_rounding(CallUnderTest& under_test, const Outcome& call, const
   const Outcome rounded = rounded_reference(under_test, options, seed);
   const c10::ScalarType dtype = dtype_of_rounding(under_test.key());
   return change_in_units(expected_values(rounded, call), exact, ulp_at(1, *float_format(dtype)));
+}
+
+// Of the dimensions of all arguments and results.
+int64_t largest_size(CallUnderTest& under_test, const Tensors& results) {
+  int64_t largest = 0;
+  for (const TensorInput& input : under_test.observed().arguments.tensors)
+    for (const int64_t size : input.geometry.sizes) largest = std::max(largest, size);
+  for (const at::Tensor& result : results)
+    if (result.defined())
+      for (const int64_t size : result.sizes()) largest = std::max(largest, size);
+  return largest;
 }
 
 }  // namespace
@@ -140,9 +151,11 @@ std::vector<at::Tensor> scales_of_terms(CallUnderTest& under_test, const Outcome
   }
   const Spec& spec = *under_test.key().spec;
   if (spec.reference_op == spec.name) {
+    const double share =
+        std::max(kOfOneKernel, kOfEachElement * static_cast<double>(largest_size(under_test, exact)));
     found.push_back(largest_of_each(exact));
     for (at::Tensor& tensor : found.back()) {
-      if (has_magnitude(tensor)) tensor = tensor * kOfOneKernel;
+      if (has_magnitude(tensor)) tensor = tensor * share;
     }
   }
   return largest_magnitudes(found);

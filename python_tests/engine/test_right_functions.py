@@ -35,8 +35,9 @@ def warped_without_nans(x: torch.Tensor, matrix: torch.Tensor) -> torch.Tensor:
 
 
 def resized(x: torch.Tensor) -> torch.Tensor:
-    """Computes coordinates inside a kernel."""
-    return functional.interpolate(x, (7, 9), mode="bilinear", antialias=True)
+    """Computes coordinates inside a kernel, which takes images of any number of dimensions."""
+    images = x.reshape(-1, 1, *x.shape[-2:])
+    return functional.interpolate(images, (67, 59), mode="bilinear").reshape(*x.shape[:-2], 67, 59)
 
 
 def relative_error(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
@@ -57,7 +58,7 @@ def blurred(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     [
         pytest.param(enlarged, (IMAGE, torch.rand(2, 2) + 0.5), id="overflow"),
         pytest.param(warped, (IMAGE, HOMOGRAPHY), id="whole coordinates"),
-        pytest.param(resized, (IMAGE,), id="coordinates of a kernel"),
+        pytest.param(resized, (torch.rand(2, 90, 70),), id="coordinates of a kernel"),
         pytest.param(relative_error, (torch.rand(20), torch.rand(20)), id="eps of the dtype"),
         pytest.param(blurred, (IMAGE, IMAGE), id="reference refuses"),
     ],
