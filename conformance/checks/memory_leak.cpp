@@ -57,7 +57,7 @@ std::optional<Finding> kept_argument(const Arguments& arguments) {
   return std::nullopt;
 }
 
-const std::string kPromised = "after each call only its outputs stay allocated";
+constexpr auto kPromised = "after each call only its outputs stay allocated";
 
 std::optional<Finding> growing_tensors(const Growth& tensors) {
   if (tensors.calls < kCounted) return std::nullopt;

@@ -56,11 +56,9 @@ class NewSizes {
   std::optional<Judgement> call(const std::string& variant, const std::string& promised) {
     CallKey key = key_;
     key.variant = variant;
-    CallUnderTest called(key, cache_);
     // What is kept for an address is another mistake, so that no call gets the memory of an earlier one.
-    const Arguments& arguments =
-        alive_.emplace_back(materialize(key, cache_.values, {.take_snapshots = false}));
-    const Outcome outcome = call_on(key, arguments.stack);
+    CallUnderTest& called = alive_.emplace_back(key, cache_);
+    const Outcome& outcome = called.observed().outcome;
     if (!outcome.ok() || !called.reference().ok()) return std::nullopt;
     return judge_near_reference(called, outcome, promised);
   }
@@ -77,7 +75,7 @@ class NewSizes {
   Sample sample_;
   CallKey key_;
   WorkerCache cache_;
-  std::deque<Arguments> alive_;
+  std::deque<CallUnderTest> alive_;
 };
 
 bool is_right(const std::optional<Judgement>& judged) { return judged && judged->verdict == Verdict::pass; }

@@ -52,7 +52,7 @@ Judgement judge_longer_sums(CallUnderTest& under_test, const Outcome& call, cons
 Judgement judge_near_reference(CallUnderTest& under_test, const Outcome& call, const std::string& promised,
                                const MaterializeOptions& options = {});
 
-/// The same for `values` in the place of those of `call`.
+/// The same for `values` instead of those of `call`.
 Judgement judge_near_reference(CallUnderTest& under_test, const Outcome& call,
                                const std::vector<at::Tensor>& values, const std::string& promised,
                                const MaterializeOptions& options = {});

@@ -24,8 +24,8 @@ constexpr double kMove = 0x1p-30;
 // An error of a random rounding is below its largest size, and the ulp at a scale is up to half as large as
 // the scale's share of an ulp at 1.
 constexpr double kOfLargest = 2;
-// Nobody sees what an operator that is compared with itself rounds inside its own kernel: the coordinates of
-// an interpolation, whose errors grow with the sizes, and by which a result changes as its neighbours differ.
+// No call shows what an operator that is compared with itself rounds inside its kernel: the coordinates of an
+// interpolation, whose errors grow with the sizes, and by which a result changes as its neighbours differ.
 constexpr double kOfOneKernel = 4, kOfEachElement = 0.25;
 
 bool has_magnitude(const at::Tensor& tensor) {

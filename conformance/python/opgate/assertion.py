@@ -60,8 +60,8 @@ def check(
     given, the operator must refuse any other dtype. Where a tensor requires a gradient, derivatives are
     checked, too.
 
-    Of a sample with more than 16384 elements a smaller one like it is made, and most checks see that one; the
-    sample as it is given is called once, and compared with the reference.
+    For a sample with more than 16384 elements, most checks see a smaller one like it; the sample as it is
+    given is called once, and compared with the reference.
 
     `reference` and `accuracy` are those of a spec. Without a reference, the operator itself in double takes
     its place, which checks the rounding but not the formula; if it does not take double, there is none.

@@ -204,7 +204,7 @@ def change_sizes(
 
 
 def followed(value: Any, drawn: dict[int, int]) -> Any:
-    """The value with new sizes in the place of old ones."""
+    """The value with new sizes instead of old ones."""
     if isinstance(value, list):
         return [followed(part, drawn) for part in value]
     return drawn.get(value, value) if is_number(value) and value > 1 else value

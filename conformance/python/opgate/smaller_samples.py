@@ -1,4 +1,4 @@
-"""Smaller samples in the place of large ones: of the same structure, so that most checks can look at them."""
+"""Smaller samples instead of large ones, with the same structure, for most of the checks."""
 
 from __future__ import annotations
 
