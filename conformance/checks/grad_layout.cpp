@@ -30,8 +30,8 @@ Judgement judge_layouts(CallUnderTest& under_test, const GradientTolerance& tole
                                                      tolerance, kPromised, when);
     if (!got.none && !judgement.finding) continue;
     const bool is_written =
-        judgement.finding && (is_explained_by_written_cotangent(want.derivative, *judgement.finding) ||
-                              is_explained_by_written_cotangent(got.derivative, *judgement.finding));
+        judgement.finding && (explain_by_written_cotangent(want.derivative, *judgement.finding) ||
+                              explain_by_written_cotangent(got.derivative, *judgement.finding));
     if (is_written || got.none) return judgement;
     judgement.finding->likely =
         "the backward reads the incoming gradient as if it were dense, and .sum().backward() passes an "

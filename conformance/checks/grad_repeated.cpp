@@ -25,7 +25,7 @@ Judgement judge(CallUnderTest& under_test) {
   Judgement judgement =
       judge_gradients(again, once.derivative, *under_test.key().spec,
                       gradient_tolerance(under_test, once.derivative), kPromised, "the second time");
-  if (judgement.finding && !is_explained_by_written_cotangent(again, *judgement.finding))
+  if (judgement.finding && !explain_by_written_cotangent(again, *judgement.finding))
     judgement.finding->likely =
         "the first backward wrote into a saved tensor, or into a buffer that it keeps";
   return judgement;

@@ -234,7 +234,7 @@ Judgement judge_reference_gradients(CallUnderTest& under_test, const DerivativeR
                          tolerance_around(under_test, request, mine, reference.derivative), promised, when);
 }
 
-bool is_explained_by_written_cotangent(const Derivative& derivative, Finding& finding) {
+bool explain_by_written_cotangent(const Derivative& derivative, Finding& finding) {
   if (derivative.written_cotangents.empty()) return false;
   finding.fault.kind = fault::kWrittenCotangent;
   finding.fault.about = fmt::format("output {}", *derivative.written_cotangents.begin());

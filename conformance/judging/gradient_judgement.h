@@ -57,7 +57,7 @@ Judgement judge_reference_gradients(CallUnderTest& under_test, const DerivativeR
 
 /// Where the backward of `derivative` has written a cotangent: makes that the cause and the fault of the
 /// finding, and returns true.
-bool is_explained_by_written_cotangent(const Derivative& derivative, Finding& finding);
+bool explain_by_written_cotangent(const Derivative& derivative, Finding& finding);
 
 /// Computes the derivative again; passes where each gradient has the same bits as in `first`.
 Judgement judge_repeated_gradients(CallUnderTest& under_test, const Derivative& first);

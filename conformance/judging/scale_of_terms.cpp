@@ -8,6 +8,7 @@
 #include "compare/widen.h"
 #include "judging/output_judgement.h"
 #include "judging/perturbed_reference.h"
+#include "spec/specs.h"
 #include "values/counter.h"
 
 namespace opgate {
@@ -149,8 +150,7 @@ std::vector<at::Tensor> scales_of_terms(CallUnderTest& under_test, const Outcome
     found.push_back(change_in_proportion(under_test, call, options, exact, seed));
     found.push_back(change_by_rounding(under_test, call, options, exact, seed));
   }
-  const Spec& spec = *under_test.key().spec;
-  if (spec.reference_op == spec.name) {
+  if (is_compared_with_itself(*under_test.key().spec)) {
     const double share =
         std::max(kOfOneKernel, kOfEachElement * static_cast<double>(largest_size(under_test, exact)));
     found.push_back(largest_of_each(exact));

@@ -6,6 +6,7 @@
 #include "inputs/tensor_slots.h"
 #include "judging/cpu_kernel.h"
 #include "spec/function_name.h"
+#include "spec/specs.h"
 #include "values/domain.h"
 
 namespace opgate {
@@ -87,7 +88,7 @@ bool all_double(const CallKey& key) {
 
 // Whether what the operator computes is compared with something else than the operator.
 bool has_reference_of_its_own(const Spec& spec) {
-  return !spec.draft && spec.reference != nullptr && spec.reference_op != spec.name;
+  return !spec.draft && spec.reference != nullptr && !is_compared_with_itself(spec);
 }
 
 // Whether the operator declares no dtype in which all of the call is Double, and none of more bits than this

@@ -61,6 +61,11 @@ void fill_defaults(const c10::OperatorHandle& reference, const std::string& wher
 /// A reference that calls another operator, which is looked up at each call.
 Reference reference_by_name(std::string op_name, std::string where);
 
+/// Whether the reference is the operator itself, in Double: it shows rounding, and nothing about the formula.
+inline bool is_compared_with_itself(const Spec& spec) {
+  return spec.reference != nullptr && spec.reference_op == spec.name;
+}
+
 /// "spec.cpp:12": the place of a sample as messages give it.
 std::string at_line(const std::source_location& here);
 
