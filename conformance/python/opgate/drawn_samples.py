@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from functools import cache
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
-    from hypothesis.strategies import DrawFn
+    from hypothesis.strategies import DrawFn, SearchStrategy
+
+Choice = TypeVar("Choice")
 
 FAMILIES_WITH_ZERO = ("uniform", "indices", "sorted_indices")
 """The families of domains that a tensor of zeros may belong to."""
@@ -17,6 +20,19 @@ FAMILIES_WITH_ZERO = ("uniform", "indices", "sorted_indices")
 ZEROS = "tensors of zeros"
 MOST_ELEMENTS = 1 << 14
 """An example may have so many elements, though no sample of the spec has."""
+
+
+@cache
+def whole_numbers(least: int, most: int) -> SearchStrategy[int]:
+    """All from least to most. Hypothesis validates each new strategy, which takes longer than to draw."""
+    from hypothesis import strategies
+
+    return strategies.integers(least, most)
+
+
+def pick(draw: DrawFn, choices: Sequence[Choice]) -> Choice:
+    """One of the choices, of which the first is the simplest."""
+    return choices[draw(whole_numbers(0, len(choices) - 1))]
 
 
 def is_tensor(argument: object) -> bool:
@@ -88,9 +104,7 @@ def draw_sample(
 
     `floating_zeros` and `ranks` allow floating tensors that are all zeros, and tensors of another rank.
     """
-    from hypothesis import strategies
-
-    chosen = draw(strategies.sampled_from(choices))
+    chosen = pick(draw, choices)
     sample = json.loads(json.dumps(chosen.sample))
     changes: set[str] = set()
     if chosen.values_may_change_places:
@@ -103,7 +117,7 @@ def draw_sample(
         put_zeros(draw, sample, changes, floating=floating_zeros)
     shapes = ",".join("x".join(map(str, tensor["shape"])) or "0d" for tensor in tensors_of(sample))
     # The engine derives the values from the sample's name.
-    sample["name"] = f"explored {draw(strategies.integers(0, 99))} {shapes}"
+    sample["name"] = f"explored {draw(whole_numbers(0, 99))} {shapes}"
     return sample, frozenset(changes)
 
 
@@ -111,8 +125,6 @@ def combine(
     draw: DrawFn, sample: dict[str, Any], chosen: Drawn, samples: list[dict[str, Any]], changes: set[str]
 ) -> None:
     """Gives arguments that are no tensors the values that other samples have, or nearby whole numbers."""
-    from hypothesis import strategies
-
     shapes = [tensor["shape"] for tensor in tensors_of(sample)]
     for place, own in enumerate(sample["arguments"]):
         found = [own]
@@ -128,7 +140,7 @@ def combine(
                 found.append(value)
         if chosen.free and not isinstance(own, dict):
             found += [value for value in [scaled(own, half), scaled(own, twice)] if value not in found]
-        value = draw(strategies.sampled_from(found))
+        value = pick(draw, found)
         if value != own:
             changes.add("arguments that are no tensors")
         sample["arguments"][place] = value
@@ -153,13 +165,11 @@ def twice(number: int) -> int:
 
 def change_rank(draw: DrawFn, sample: dict[str, Any], changes: set[str]) -> None:
     """Gives all tensors of the largest rank another first dimension, or none."""
-    from hypothesis import strategies
-
     tensors = tensors_of(sample)
     rank = max((len(tensor["shape"]) for tensor in tensors), default=0)
     kept = [size for tensor in tensors if len(tensor["shape"]) == rank for size in tensor["shape"][:1]]
     fewer = ["none"] if rank > 1 and len(set(kept)) == 1 else []
-    change = draw(strategies.sampled_from(["", "", "", "", "2", *fewer]))
+    change = pick(draw, ["", "", "", "", "2", *fewer])
     if not change:
         return
     changes.add("ranks")
@@ -172,8 +182,6 @@ def change_sizes(
     draw: DrawFn, sample: dict[str, Any], chosen: Drawn, samples: list[dict[str, Any]], changes: set[str]
 ) -> None:
     """Gives dimensions other sizes: any, one of another sample, or a multiple of what divides theirs."""
-    from hypothesis import strategies
-
     tensors = tensors_of(sample)
     occurring = sorted({size for each in samples for tensor in tensors_of(each) for size in tensor["shape"]})
     most = max(MOST_ELEMENTS, *(elements_of(each) for each in samples))
@@ -181,15 +189,16 @@ def change_sizes(
     def size_like(size: int) -> int:
         # An operator may refuse all but the multiples of a vector or a tile.
         power = size & -size
-        ways = [strategies.integers(0, max(size, 4))]
-        if chosen.free:
-            ways += [strategies.sampled_from(occurring)] if occurring else []
-            for unit in sorted({power, power // 2, power // 4} - {0, 1}):
-                ways.append(strategies.integers(1, max(size // unit, 4)).map(unit.__mul__))
-        return draw(strategies.one_of(ways))
+        units = sorted({power, power // 2, power // 4} - {0, 1}) if chosen.free else []
+        way = pick(draw, ["any", *(["occurring"] if chosen.free and occurring else []), *units])
+        if way == "occurring":
+            return pick(draw, occurring)
+        if isinstance(way, int):
+            return way * draw(whole_numbers(1, max(size // way, 4)))
+        return draw(whole_numbers(0, max(size, 4)))
 
     # Equal sizes may have to be equal, or may be equal by chance: both are tried.
-    tied = not chosen.free or draw(strategies.booleans())
+    tied = not chosen.free or pick(draw, [False, True])
     sizes = sorted({size for tensor in tensors for size in tensor["shape"]})
     drawn = {size: size_like(size) for size in sizes}
     shapes = [[drawn[size] if tied else size_like(size) for size in tensor["shape"]] for tensor in tensors]
@@ -199,7 +208,7 @@ def change_sizes(
         if tensor["shape"] != shape:
             changes.add("sizes")
         tensor["shape"] = shape
-    if tied and chosen.free and draw(strategies.booleans()):  # a number may be a size
+    if tied and chosen.free and pick(draw, [False, True]):  # a number may be a size
         sample["arguments"] = [followed(value, drawn) for value in sample["arguments"]]
 
 
@@ -212,10 +221,8 @@ def followed(value: Any, drawn: dict[int, int]) -> Any:
 
 def put_zeros(draw: DrawFn, sample: dict[str, Any], changes: set[str], *, floating: bool) -> None:
     """Makes one of the tensors all zeros, if its domain has zeros."""
-    from hypothesis import strategies
-
     zeros = [tensor for tensor in tensors_of(sample) if holds_zero(tensor, floating=floating)]
-    chosen = draw(strategies.sampled_from([None, None, None, *range(len(zeros))]))
+    chosen = pick(draw, [None, None, None, *range(len(zeros))])
     if chosen is not None:
         zeros[chosen]["values"] = "literal(0)"
         changes.add(ZEROS)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from opgate import _engine
 from opgate.call import Call
-from opgate.drawn_samples import ZEROS, Drawn, draw_sample, not_large, ways_to_vary
+from opgate.drawn_samples import ZEROS, Drawn, draw_sample, not_large, pick, ways_to_vary
 from opgate.judgement import Judgement, fail
 from opgate.registry import check
 
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from hypothesis.strategies import DrawFn
 
 EXAMPLES = 100
+EXAMPLES_OF_SIMULATOR = 40
+"""A call takes several times as long on the simulated device as on the CPU, which is asked as well."""
 # The checks that are cheap and apply to every call. For the others, one call tells as much as a hundred.
 CHECKS = (
     "effect.alias",
@@ -148,7 +150,7 @@ def finding(call: Call, found: Found) -> Judgement:
     first_sample=True,
 )
 def judge(call: Call) -> Judgement:
-    """Draws 100 examples, the same in every run, and shrinks the first that breaks a promise."""
+    """Draws examples, the same in every run, and shrinks the first that breaks a promise."""
     import hypothesis
     from hypothesis import strategies
 
@@ -169,11 +171,11 @@ def judge(call: Call) -> Judgement:
         sample, changes = draw_sample(
             draw, choices, floating_zeros=floating_zeros, ranks=not call.described["draft"]
         )
-        dtype, variants = draw(strategies.sampled_from(dtypes)), _engine.variants(call.id, json.dumps(sample))
-        return Example(sample, dtype, draw(strategies.sampled_from(variants)), changes)
+        dtype, variants = pick(draw, dtypes), _engine.variants(call.id, json.dumps(sample))
+        return Example(sample, dtype, pick(draw, variants), changes)
 
     @hypothesis.settings(
-        max_examples=EXAMPLES,
+        max_examples=EXAMPLES_OF_SIMULATOR if call.place == "sim" else EXAMPLES,
         derandomize=True,
         database=None,
         deadline=None,
