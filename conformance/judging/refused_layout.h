@@ -10,9 +10,9 @@
 namespace opgate {
 
 /// A note where the spec is a draft and the message names the layout ("x must be contiguous", an alignment),
-/// or is empty, as that of `assert x.is_contiguous()`: nobody has promised that the operator takes it. None
-/// for other messages, and for finished specs, where an operator takes every layout of an argument that the
-/// spec does not name in wants_contiguous.
+/// or is empty, as that of `assert x.is_contiguous()`: a draft does not promise that the operator takes every
+/// layout. None for other messages, and for finished specs, which promise it for each argument that
+/// wants_contiguous does not name.
 std::optional<Judgement> note_of_refused_layout(const Spec& spec, const Raised& raised);
 
 }  // namespace opgate

@@ -29,7 +29,7 @@ def rows(report: str) -> dict[str, list[str]]:
     return {cells[0].strip(): [cell.strip() for cell in cells[1:]] for cells in lines}
 
 
-@pytest.mark.long
+@pytest.mark.exhaustive
 def test_all_stages_run_without_a_card(source: Path, build: Path, tmp_path: Path) -> None:
     status, report = dry(source, build, tmp_path / "a report")
     told = rows(report)

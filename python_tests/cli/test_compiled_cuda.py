@@ -41,7 +41,10 @@ def test_c_functions_take_arguments_of_each_kind(opgate: OpGate, program: Path, 
     ("mode", "options", "kernels"),
     [
         ("package", [], ".cubin"),
-        ("package_of_head", ["aot_inductor.emit_multi_arch_kernel"], ".fatbin"),
+        pytest.param(
+            *("package_of_head", ["aot_inductor.emit_multi_arch_kernel"], ".fatbin"),
+            marks=pytest.mark.exhaustive,
+        ),
         (
             "package_of_head",
             ["aot_inductor.emit_multi_arch_kernel", "aot_inductor.embed_kernel_binary"],

@@ -12,7 +12,7 @@ pytestmark = pytest.mark.long
 COMPARED = ("aoti.python", "aoti.cpp", "aoti.dynamic", "compile.equal")
 
 
-@pytest.mark.parametrize("device", ["cpu", "sim"])
+@pytest.mark.parametrize("device", ["cpu", pytest.param("sim", marks=pytest.mark.exhaustive)])
 def test_compiled_code_may_round_in_its_own_way_and_not_be_wrong(
     opgate: OpGate, source: Path, tmp_path: Path, request: pytest.FixtureRequest, device: str
 ) -> None:
