@@ -45,10 +45,11 @@ def test_c_functions_take_arguments_of_each_kind(opgate: OpGate, program: Path, 
             *("package_of_head", ["aot_inductor.emit_multi_arch_kernel"], ".fatbin"),
             marks=pytest.mark.exhaustive,
         ),
-        (
+        pytest.param(
             "package_of_head",
             ["aot_inductor.emit_multi_arch_kernel", "aot_inductor.embed_kernel_binary"],
             None,
+            marks=pytest.mark.exhaustive,
         ),
     ],
     ids=["files", "files of many architectures", "embedded"],

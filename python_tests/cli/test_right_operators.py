@@ -214,7 +214,7 @@ def promise(spec):
 """
 
 
-@pytest.mark.long
+@pytest.mark.exhaustive
 def test_what_was_compiled_before_an_edit_is_not_taken_for_the_operator(
     opgate: OpGate, tmp_path: Path
 ) -> None:

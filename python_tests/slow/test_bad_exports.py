@@ -88,7 +88,7 @@ def test_what_dies_or_hangs_in_a_package_costs_its_own_operator_alone(opgate: Op
     assert failed == {"3x3"}, "the other samples of the operator are packaged"
 
 
-@pytest.mark.long
+@pytest.mark.exhaustive
 def test_with_a_broken_compiler_the_packages_are_missed_and_nothing_else(
     opgate: OpGate, project: Path, tmp_path: Path
 ) -> None:
