@@ -133,7 +133,7 @@ def test_without_the_large_sample_more_survive_which_a_slow_check_would_notice(
 ) -> None:
     """One row of three elements shows few mistakes; explore.samples draws larger samples."""
     assert scored.returncode == 0, "with all samples, the score is the one that --least asks for"
-    words = ["--kind", "layout", *CHECKS, "--check", "explore.samples"]
+    words = ["--kind", "layout", "--kind", "strides", *CHECKS, "--check", "explore.samples"]
     few = {"WEAK_SAMPLES": "1"}
     weak = opgate("mutate", *words, "--least", "90", folder=project, environment=few)
     assert weak.returncode == 1, weak
