@@ -81,6 +81,7 @@ Judgement judge(CallUnderTest& under_test) {
   if (judgement.finding) {
     const LayoutDiagnosis diagnosis = diagnose_layout(under_test);
     judgement.finding->likely = diagnosis.cause;
+    judgement.stack = diagnosis.read_in;
     judgement.finding->fault.kind = fault.kind;
     judgement.finding->fault.about = fault.about;
     if (diagnosis.imitated || diagnosis.kept) judgement.finding->fault.cause = diagnosis.mistake;

@@ -28,10 +28,20 @@ CasesOfDefect* find_the_same(std::vector<CasesOfDefect>& defects, const BrokenCa
   return found == defects.end() ? nullptr : &*found;
 }
 
-// Whether both crash in the same way at one line of the same function. Stacks have no lines of headers of
-// PyTorch or of the system.
-bool crash_at_one_line(const BrokenCase& one, const BrokenCase& other) {
-  if (!one.is_crash() || one.judgement.stack.empty() || other.judgement.stack.empty()) return false;
+// A case with the fault of the defect and a stack; the root if there is none.
+const BrokenCase& with_stack(const CasesOfDefect& defect) {
+  const auto found = std::ranges::find_if(defect.cases, [&](const BrokenCase* each) {
+    return !each->judgement.stack.empty() && each->group() == defect.root->group();
+  });
+  return found == defect.cases.end() ? *defect.root : **found;
+}
+
+// Whether both crash in the same way, or misread the argument of one name, at one line of the same function.
+// Stacks have no lines of headers of PyTorch or of the system.
+bool are_at_one_line(const BrokenCase& one, const BrokenCase& other) {
+  if (one.judgement.stack.empty() || other.judgement.stack.empty()) return false;
+  if (one.is_crash() != other.is_crash() || (!one.is_crash() && one.fault.about != other.fault.about))
+    return false;
   const std::string& frame = one.judgement.stack.front();
   const size_t line = frame.find(" at ");
   if (line == std::string::npos) return false;
@@ -74,18 +84,18 @@ void move_to_called_operators(std::map<std::string, std::vector<CasesOfDefect>>&
 }
 
 void move_to_shared_lines(std::map<std::string, std::vector<CasesOfDefect>>& defects) {
-  std::vector<CasesOfDefect*> crashes;
+  std::vector<CasesOfDefect*> earlier_defects;
   for (auto& [op, all] : defects) {
     std::erase_if(all, [&](const CasesOfDefect& defect) {
-      const auto same = std::ranges::find_if(crashes, [&](const CasesOfDefect* earlier) {
-        return crash_at_one_line(*earlier->root, *defect.root);
+      const auto same = std::ranges::find_if(earlier_defects, [&](const CasesOfDefect* earlier) {
+        return are_at_one_line(with_stack(*earlier), with_stack(defect));
       });
-      if (same == crashes.end()) return false;
+      if (same == earlier_defects.end()) return false;
       for (const auto& cases : {defect.cases, defect.of_callers})
         (*same)->of_sharing.insert((*same)->of_sharing.end(), cases.begin(), cases.end());
       return true;
     });
-    for (CasesOfDefect& defect : all) crashes.push_back(&defect);
+    for (CasesOfDefect& defect : all) earlier_defects.push_back(&defect);
   }
 }
 

@@ -16,8 +16,7 @@ struct CasesOfDefect {
   const BrokenCase* root = nullptr;
   std::vector<const BrokenCase*> cases;
   std::vector<const BrokenCase*> of_callers = {};  ///< of operators that call this one
-  std::vector<const BrokenCase*> of_sharing =
-      {};  ///< of others that crash at the same line of a shared function
+  std::vector<const BrokenCase*> of_sharing = {};  ///< of others that are wrong at the same line
 };
 
 /// The defects of the operators of one device, by operator; `called` has the operators that each one calls,
@@ -25,7 +24,8 @@ struct CasesOfDefect {
 void move_to_called_operators(std::map<std::string, std::vector<CasesOfDefect>>& defects,
                               const std::map<std::string, std::set<std::string>>& called);
 
-/// Crashes of several operators at one line of one function are one defect, of the first of them by name.
+/// What several operators show at one line of one function is one defect, of the first of them by name: a
+/// crash, or an argument whose layout is ignored.
 void move_to_shared_lines(std::map<std::string, std::vector<CasesOfDefect>>& defects);
 
 }  // namespace opgate

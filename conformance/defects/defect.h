@@ -40,7 +40,7 @@ struct Defect {
   std::vector<std::string> cases;        ///< ids, those of callers at the end
   /// Operators that call this one and show the same, with the number of their cases.
   std::map<std::string, size_t> callers = {};
-  /// Others that crash at the same line of a function that they share with this one, likewise.
+  /// Others that are wrong at the same line of a function that they share with this one, likewise.
   std::map<std::string, size_t> sharing = {};
 
   size_t count() const { return cases.size(); }

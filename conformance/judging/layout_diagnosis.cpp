@@ -8,9 +8,11 @@
 #include <optional>
 
 #include "compare/comparison.h"
+#include "crashes/resumed_faults.h"
 #include "inputs/larger_samples.h"
 #include "inputs/variant.h"
 #include "judging/output_judgement.h"
+#include "memory/separated_rows.h"
 
 namespace opgate {
 namespace {
@@ -106,6 +108,23 @@ std::string first_source(const Outcome& got, const Outcome& want, const TensorIn
                      describe_element(input.geometry, misread.storage_element(comparison.first), input.name));
 }
 
+// Where the operator touches memory between the rows of the input, which it must not read.
+std::vector<std::string> misreading_calls(CallUnderTest& under_test, const TensorInput& input) {
+  if (under_test.key().device != c10::kCPU) return {};
+  Arguments arguments =
+      materialize(under_test.key(), under_test.cache().values, {.contiguous = true, .take_snapshots = false});
+  const std::optional<SeparatedRows> rows = separate_rows(input.tensor.contiguous());
+  if (!rows) return {};
+  arguments.replace(input, rows->tensor);
+  const ResumedFaults faults(rows->begin, rows->bytes);
+  static_cast<void>(invoke(under_test.op(), std::move(arguments.stack), c10::kCPU));
+  std::vector<std::string> calls;
+  for (const StackFrame& frame : faults.first()) {
+    if (!frame.is_of_torch) calls.push_back(frame.text());
+  }
+  return calls;
+}
+
 }  // namespace
 
 std::string mistake_of_kept_strides(std::string_view argument) {
@@ -130,7 +149,7 @@ LayoutDiagnosis diagnose_layout(CallUnderTest& under_test) {
     const std::string seen = fmt::format("`{}` {}", input->name, mistake.what);
     return {
         seen + first_source(call.outcome, under_test.dense().outcome, *input, mistake.read(input->geometry)),
-        seen, true};
+        seen, true, false, misreading_calls(under_test, *input)};
   }
   if (input->geometry.numel() > input->geometry.elements) {
     return {

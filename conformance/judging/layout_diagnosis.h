@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "judging/call_under_test.h"
 
@@ -15,6 +16,9 @@ struct LayoutDiagnosis {
   bool imitated =
       false;          ///< a usual mistake gives exactly the operator's result; otherwise the cause is a guess
   bool kept = false;  ///< not the layout: the operator keeps something from calls with the same sizes
+  /// The operator's calls where an `imitated` mistake reads the argument, the innermost first: "scale_rows at
+  /// kernels.cpp:41". Empty on devices other than the CPU, and if PyTorch's own code reads it.
+  std::vector<std::string> read_in = {};
 };
 
 /// The mistake of an operator that finds what it keeps by sizes alone.

@@ -65,10 +65,12 @@ enum class GivenBy { run, evidence };
 
 struct Judgement {
   Verdict verdict = Verdict::pass;
-  std::optional<Finding> finding;       ///< where a promise is broken; of a pass: a note
-  std::string reason;                   ///< for owed, invalid, crash, timeout: why; for a pass: a note
-  double worst_ulps = 0;                ///< the largest error of an element, in ulps; only of a pass
-  std::vector<std::string> stack = {};  ///< for crash, timeout: the operator's calls, the innermost first
+  std::optional<Finding> finding;  ///< where a promise is broken; of a pass: a note
+  std::string reason;              ///< for owed, invalid, crash, timeout: why; for a pass: a note
+  double worst_ulps = 0;           ///< the largest error of an element, in ulps; only of a pass
+  /// The operator's calls, the innermost first: for crash and timeout where it was, for a layout that is
+  /// ignored where it reads the argument.
+  std::vector<std::string> stack = {};
   std::string uncaught = {};  ///< for crash: the exception that nobody caught and that ended the process
   /// For crash: how the process ended or the device failed, alike for all of one kind: "SIGFPE".
   std::string ended = {};

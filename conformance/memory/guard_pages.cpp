@@ -11,7 +11,7 @@
 #include <deque>
 #include <new>
 
-#include "process/crash_handlers.h"
+#include "crashes/crash_handlers.h"
 
 namespace opgate::guard_pages {
 namespace {

@@ -20,7 +20,7 @@ void unmap(void* data);
 void label(const void* data, const std::string& name);
 
 /// From now on, a SIGSEGV or SIGBUS is reported in words on stderr, with the block that it was beside, before
-/// it ends the process (process/crash_handlers.h). Further calls in the same process do nothing.
+/// it ends the process (crashes/crash_handlers.h). Further calls in the same process do nothing.
 void report_faults();
 
 }  // namespace opgate::guard_pages

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "crashes/crash_handlers.h"
 #include "device/accelerator.h"
 #include "device/device.h"
 #include "device/simulator.h"
@@ -21,7 +22,6 @@
 #include "memory/guard_pages.h"
 #include "packages/package_folder.h"
 #include "process/child_process.h"
-#include "process/crash_handlers.h"
 #include "process/limits.h"
 #include "process/line_reader.h"
 #include "process/mutants.h"

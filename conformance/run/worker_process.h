@@ -12,9 +12,9 @@
 #include <string_view>
 #include <vector>
 
+#include "crashes/crash_stack.h"
 #include "judging/verdict.h"
 #include "process/child_process.h"
-#include "run/crash_stack.h"
 #include "run/protocol.h"
 
 namespace opgate {

@@ -531,6 +531,30 @@ TEST_F(CallersTest, ACrashAtOneLineOfAFunctionIsOneDefectThoughNeitherCallsTheOt
   EXPECT_EQ(found.front().sharing, (std::map<std::string, size_t>{{"outer", 1}}));
 }
 
+Judgement misread(const std::string& argument, const std::string& frame) {
+  Judgement judgement = fault_of(fault::kLayout, argument);
+  judgement.stack = {frame};
+  return judgement;
+}
+
+TEST_F(CallersTest, AnArgumentMisreadAtOneLineIsOneDefect) {
+  add("other", "value.layout", misread("w", "weigh at rows.h:7"));
+  add("outer", "memory.bounds", fault_of(fault::kLayout, "w"));
+  add("outer", "value.layout", misread("w", "weigh at rows.h:7"));
+  const std::vector<Defect> found = defects_.found();
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found.front().sharing, (std::map<std::string, size_t>{{"outer", 2}}));
+}
+
+TEST_F(CallersTest, AnotherArgumentOrLineOrNoLineIsAnother) {
+  add("inner2", "value.layout", misread("w", "weigh at rows.h:8"));
+  add("other", "value.layout", misread("w", "weigh at rows.h:7"));
+  add("outer", "value.layout", misread("x", "weigh at rows.h:7"));
+  add("plain", "value.layout", misread("w", "weigh in librows.so"));
+  add("plain2", "value.layout", misread("w", "weigh in librows.so"));
+  EXPECT_EQ(defects_.found().size(), 5u);
+}
+
 TEST_F(CallersTest, CrashesAtOtherLinesOrInOtherWaysOrWithoutALineAreSeveral) {
   add("inner2", "value.reference", crash("SIGFPE", {"rows at rows.h:8", "inner2 at a.cpp:3"}));
   add("other", "value.reference", crash("SIGFPE", {"rows at rows.h:7", "other at a.cpp:3"}));

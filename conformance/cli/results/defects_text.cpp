@@ -48,8 +48,8 @@ std::string callers_text(const Defect& defect) {
   if (!defect.callers.empty())
     texts.push_back(others_text(defect.callers, defect.callers.size() == 1 ? "calls it" : "call it"));
   if (!defect.sharing.empty())
-    texts.push_back(others_text(
-        defect.sharing, defect.sharing.size() == 1 ? "crashes at the same line" : "crash at the same line"));
+    texts.push_back(others_text(defect.sharing, defect.sharing.size() == 1 ? "shows it at the same line"
+                                                                           : "show it at the same line"));
   return fmt::format("{}", fmt::join(texts, "; "));
 }
 

@@ -2,9 +2,9 @@
 #include <pybind11/stl.h>
 
 #include "call/invoke.h"
+#include "crashes/crash_handlers.h"
 #include "memory/guard_pages.h"
 #include "process/child_process.h"
-#include "process/crash_handlers.h"
 #include "process/process_state.h"
 #include "python/binding/parts.h"
 

@@ -1,7 +1,6 @@
-#include "process/crash_handlers.h"
+#include "crashes/crash_handlers.h"
 
 #include <c10/util/Exception.h>
-#include <execinfo.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
@@ -18,6 +17,7 @@
 #include <string_view>
 
 #include "base/text.h"
+#include "crashes/interrupted_frames.h"
 #include "process/child_process.h"
 
 namespace opgate {
@@ -25,8 +25,7 @@ namespace {
 
 // Everything below on_signal() runs in a signal handler, perhaps while the heap is damaged. It allocates
 // nothing and calls only functions that are safe there: fmt writes integers and text into an array without
-// allocating memory or looking at the locale, and backtrace() has loaded what it needs when the handlers are
-// installed.
+// allocating memory or looking at the locale.
 constexpr size_t kMostFrames = 96;
 constexpr size_t kAlternativeStack = 1 << 16;
 
@@ -53,28 +52,10 @@ void send_line(fmt::string_view format, const Values&... values) {
   send({line.data(), static_cast<size_t>(end - line.data())});
 }
 
-// The address of the instruction that was interrupted.
-uintptr_t interrupted_at(const ucontext_t& context) {
-#if defined(__x86_64__)
-  return static_cast<uintptr_t>(context.uc_mcontext.gregs[REG_RIP]);
-#elif defined(__aarch64__)
-  return static_cast<uintptr_t>(context.uc_mcontext.pc);
-#else
-#error "OpGate does not know where this processor keeps the program counter"
-#endif
-}
-
 void send_frames(const ucontext_t& context) {
-  std::array<void*, kMostFrames> frames;
-  const auto count = static_cast<size_t>(backtrace(frames.data(), kMostFrames));
-  const uintptr_t at = interrupted_at(context);
-  const auto end = frames.begin() + static_cast<ptrdiff_t>(count);
-  auto frame = std::find(frames.begin(), end, reinterpret_cast<void*>(at));
-  send_line("stack at {:x}\n", at);
-  // A jump to an address without code leaves no frame of its own: its caller follows the handler and the
-  // trampoline.
-  frame = frame == end ? frames.begin() + static_cast<ptrdiff_t>(std::min<size_t>(2, count)) : frame + 1;
-  for (; frame < end; ++frame) send_line("stack from {:x}\n", reinterpret_cast<uintptr_t>(*frame));
+  std::array<uintptr_t, kMostFrames> frames;
+  const size_t count = interrupted_frames(context, frames);
+  for (size_t i = 0; i < count; ++i) send_line("stack {} {:x}\n", i == 0 ? "at" : "from", frames[i]);
 }
 
 bool is_code(std::string_view line) {
@@ -145,8 +126,7 @@ void on_signal(int number, siginfo_t* info, void* context) {
 void handle_crashes(void (*describe_fault)(const void* address)) {
   describe = describe_fault;
   static const bool installed = [] {
-    std::array<void*, 1> loaded;
-    backtrace(loaded.data(), 1);                            // loads libgcc, which is not safe in a handler
+    prepare_interrupted_frames();
     static std::array<std::byte, kAlternativeStack> stack;  // the fault may be a stack overflow
     stack_t alternative{};
     alternative.ss_sp = stack.data();

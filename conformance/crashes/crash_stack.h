@@ -1,9 +1,10 @@
-// The stack of a worker that died, as its last lines tell it (process/crash_handlers.h): read here, because a
-// process whose heap is damaged can neither read files nor allocate memory.
+// The operator's calls at a fault. The last lines of a worker that died (crashes/crash_handlers.h) are read
+// here, because a process whose heap is damaged can neither read files nor allocate memory.
 #pragma once
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +17,7 @@ struct StackFrame {
   std::string
       file;  ///< the source, where there is debug information; relative to this folder where it is below
   uint64_t line = 0;
+  bool is_of_torch = false;
 
   /// "scale_rows at kernels.cpp:41"
   std::string text() const;
@@ -23,6 +25,10 @@ struct StackFrame {
 
 class CrashStack {
  public:
+  CrashStack() = default;
+  /// Of this process, as interrupted_frames() gives it.
+  explicit CrashStack(std::span<const uintptr_t> addresses);
+
   /// Returns true if the line is one of a stack.
   bool take(std::string_view line);
 
@@ -44,6 +50,7 @@ class CrashStack {
     std::string file;
   };
   const Mapping* find(uint64_t address) const;
+  void take_mapping(std::string_view line);
 
   std::optional<std::string> uncaught_;
   std::vector<uint64_t> addresses_;

@@ -1,4 +1,4 @@
-#include "run/crash_stack.h"
+#include "crashes/crash_stack.h"
 
 #include <c10/util/Type.h>
 #include <elf.h>
@@ -14,7 +14,7 @@
 #include <optional>
 
 #include "base/function_name.h"
-#include "process/crash_handlers.h"
+#include "crashes/crash_handlers.h"
 
 namespace opgate {
 namespace {
@@ -99,7 +99,7 @@ bool is_a_header_of_others(const std::string& file) {
 }
 
 StackFrame frame_at(torch::unwind::FastSymbolizer& symbolizer, const std::string& library, uint64_t offset) {
-  StackFrame frame{fmt::format("{:#x}", offset), library, "", 0};
+  StackFrame frame{fmt::format("{:#x}", offset), library, ""};
   const auto address = address_in_elf(library, offset);
   if (!address) return frame;
   const torch::unwind::Frame found = symbolizer.symbolize(library, *address);
@@ -120,6 +120,12 @@ std::string StackFrame::text() const {
                       : fmt::format("{} at {}:{}", function, file, line);
 }
 
+CrashStack::CrashStack(std::span<const uintptr_t> addresses) {
+  for (const uintptr_t address : addresses) addresses_.push_back(addresses_.empty() ? address : address - 1);
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) take_mapping(line);
+}
+
 bool CrashStack::take(std::string_view line) {
   if (!line.starts_with(kStackLine)) return false;
   line.remove_prefix(kStackLine.size());
@@ -131,18 +137,22 @@ bool CrashStack::take(std::string_view line) {
   } else if (kind == "from") {
     addresses_.push_back(hexadecimal(line) - 1);  // the call, and not what follows it
   } else if (kind == "map") {
-    // 7f001000-7f002000 r-xp 00001000 fe:01 1234   /path of the file
-    const std::string_view range = next_word(line);
-    next_word(line);
-    const uint64_t offset = hexadecimal(next_word(line));
-    next_word(line);
-    next_word(line);
-    const size_t dash = range.find('-');
-    if (dash == std::string_view::npos) return true;
-    mappings_.push_back(
-        {hexadecimal(range.substr(0, dash)), hexadecimal(range.substr(dash + 1)), offset, std::string(line)});
+    take_mapping(line);
   }
   return true;
+}
+
+// 7f001000-7f002000 r-xp 00001000 fe:01 1234   /path of the file
+void CrashStack::take_mapping(std::string_view line) {
+  const std::string_view range = next_word(line);
+  next_word(line);
+  const uint64_t offset = hexadecimal(next_word(line));
+  next_word(line);
+  next_word(line);
+  const size_t dash = range.find('-');
+  if (dash == std::string_view::npos || line.empty()) return;
+  mappings_.push_back(
+      {hexadecimal(range.substr(0, dash)), hexadecimal(range.substr(dash + 1)), offset, std::string(line)});
 }
 
 const CrashStack::Mapping* CrashStack::find(uint64_t address) const {
@@ -172,7 +182,10 @@ std::vector<StackFrame> CrashStack::operator_frames() const {
     frames.push_back(std::move(frame));
     if (frames.size() == kShown) break;
   }
-  if (frames.empty() && of_torch) frames.push_back(*of_torch);  // an operator of ATen's own
+  if (frames.empty() && of_torch) {  // an operator of ATen's own
+    of_torch->is_of_torch = true;
+    frames.push_back(*std::move(of_torch));
+  }
   return frames;
 }
 
