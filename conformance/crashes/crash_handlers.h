@@ -1,5 +1,5 @@
-// What a process does when a signal is about to end it: it says beside which block of memory a fault lies,
-// and a worker sends its stack to the supervisor (crashes/crash_stack.h), which can still read files and allocate
+// What a process does when a signal is about to end it: it reports the block of memory beside a fault, and a
+// worker sends its stack to the supervisor (crashes/crash_stack.h), which can still read files and allocate
 // memory.
 #pragma once
 
