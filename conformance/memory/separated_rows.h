@@ -14,10 +14,10 @@ struct SeparatedRows {
   size_t bytes;
 };
 
-/// The values of `values`, a dense tensor on the CPU. Each row along the first dim of size 2 or more is on pages
-/// of its own: it ends where an inaccessible page begins. The storage begins with such a page, so that there is
-/// a storage offset. None if no dim has two elements, or there are more than 256 rows.
-/// Throws std::bad_alloc.
+/// The values of `values`, a dense tensor on the CPU. Each row along the first dim of size 2 or more is on
+/// pages of its own: it ends where an inaccessible page begins. The storage begins with such a page, so that
+/// there is a storage offset. None if no dim has two elements, or there are more than 256 rows. Throws
+/// std::bad_alloc.
 std::optional<SeparatedRows> separate_rows(const at::Tensor& values);
 
 }  // namespace opgate
