@@ -9,11 +9,12 @@ if(OPGATE_CACHE AND OPGATE_CCACHE)
   set(_environment "CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime" CCACHE_NOHASHDIR=1)
   add_compile_options($<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fpch-preprocess>)
   set(OPGATE_CCACHE_HERE "${CMAKE_COMMAND}" -E env ${_environment} "${OPGATE_CCACHE}")
+  cmake_path(GET CMAKE_CURRENT_LIST_DIR PARENT_PATH _root)
   # ccache passes paths below the source folder to the compiler as relative paths, so that they are the same in each clone.
-  set(OPGATE_CCACHE_ANYWHERE "${CMAKE_COMMAND}" -E env ${_environment} "CCACHE_BASEDIR=${PROJECT_SOURCE_DIR}" "${OPGATE_CCACHE}")
+  set(OPGATE_CCACHE_ANYWHERE "${CMAKE_COMMAND}" -E env ${_environment} "CCACHE_BASEDIR=${_root}" "${OPGATE_CCACHE}")
   # Where a header has changed, the preprocessor would read the old precompiled headers, and ccache would take the result for
   # unchanged. In this mode it asks the compiler for the headers instead.
-  set(OPGATE_CCACHE_HEADERS "${CMAKE_COMMAND}" -E env ${_environment} CCACHE_DEPEND=1 "CCACHE_BASEDIR=${PROJECT_SOURCE_DIR}"
+  set(OPGATE_CCACHE_HEADERS "${CMAKE_COMMAND}" -E env ${_environment} CCACHE_DEPEND=1 "CCACHE_BASEDIR=${_root}"
       "${OPGATE_CCACHE}")
   set(CMAKE_CXX_COMPILER_LAUNCHER ${OPGATE_CCACHE_ANYWHERE})
   set(CMAKE_CUDA_COMPILER_LAUNCHER ${OPGATE_CCACHE_ANYWHERE})

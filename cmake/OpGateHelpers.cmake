@@ -16,7 +16,7 @@ endfunction()
 #           sets are precompiled once for the whole build. GCC uses a precompiled header only where options and macros are the
 #           same as when it was made.
 # All of it is compiled at -O1: at -O2 compiling takes a third longer, and the checks of ops/ take the same CPU time. The
-# simulator's interpreter (simulator/CMakeLists.txt) and the operators keep the build's level.
+# simulator's interpreter and the operators keep the build's level.
 function(opgate_own_code target headers)
   set(_from opgate_${headers}_headers)
   set(_optimisation $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:Release>>:-O1>)
@@ -111,8 +111,8 @@ function(opgate_embed_text target header name)
   file(MAKE_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}/generated")
   add_custom_command(
     OUTPUT "${_source}"
-    COMMAND "${Python_EXECUTABLE}" "${PROJECT_SOURCE_DIR}/cmake/embed_text.py" "${_source}" "${header}" "${name}" ${ARGN}
-    DEPENDS ${ARGN} "${PROJECT_SOURCE_DIR}/cmake/embed_text.py"
+    COMMAND "${Python_EXECUTABLE}" "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/embed_text.py" "${_source}" "${header}" "${name}" ${ARGN}
+    DEPENDS ${ARGN} "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/embed_text.py"
     VERBATIM)
   set_source_files_properties("${_source}" PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   target_sources(${target} PRIVATE "${_source}")

@@ -20,7 +20,7 @@ def main() -> int:
     """Writes the digests of a report to a file, below its comment."""
     parser = argparse.ArgumentParser(prog="python -m card_stages.record", description=main.__doc__)
     parser.add_argument("report", type=Path, help="the folder that ci/card wrote on a machine with a GPU")
-    parser.add_argument("--file", type=Path, default=Path("cpp_tests/card/h200.txt"))
+    parser.add_argument("--file", type=Path, default=Path("simulator/tests/card/h200.txt"))
     options = parser.parse_args()
     lines = read_lines(options.report / "comparison.jsonl")
     kept = [f"{line['digest']} {line['text']}" for line in lines if "digest" in line and not differs(line)]

@@ -1,6 +1,7 @@
-// Names of functions as readers search for them. A header alone, because the simulator links nothing of
-// OpGate.
+// Names of functions as readers search for them.
 #pragma once
+
+#include <opgate_sim/function_name.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -9,31 +10,7 @@
 
 namespace opgate {
 
-/// "twice<float>" of "void (anonymous namespace)::twice<float>(float const*, long) [clone .lto]". Parentheses
-/// and spaces in the arguments of a template are part of the name.
-inline std::string short_function_name(std::string name) {
-  if (const size_t clone = name.find(" [clone"); clone != std::string::npos) name.resize(clone);
-  if (const size_t clone = name.find("._omp_fn"); clone != std::string::npos) name.resize(clone);
-  constexpr std::string_view kAnonymous = "(anonymous namespace)::";
-  for (size_t at = name.find(kAnonymous); at != std::string::npos; at = name.find(kAnonymous))
-    name.erase(at, kAnonymous.size());
-  int depth = 0;
-  for (size_t i = 0; i < name.size(); ++i) {
-    if (name[i] == '<') ++depth;
-    if (name[i] == '>') --depth;
-    if (name[i] == '(' && depth == 0 && !std::string_view(name).substr(0, i).ends_with("operator"))
-      name.resize(i);
-  }
-  // The result of a template comes before its name; "a function" is no template.
-  if (!name.ends_with('>')) return name;
-  depth = 0;
-  for (size_t i = 0; i < name.size(); ++i) {
-    if (name[i] == '<') ++depth;
-    if (name[i] == '>') --depth;
-    if (name[i] == ' ' && depth == 0) return name.substr(i + 1);
-  }
-  return name;
-}
+using simulator::short_function_name;
 
 /// "five::scale" of "at::parallel_for<five::scale(at::Tensor const&)::{lambda(long, long)#1}>": the function
 /// whose code a template of a header runs. Empty unless an argument of the template is a lambda.

@@ -2,7 +2,6 @@
 // gives eager's result.
 #include <c10/core/StreamGuard.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
-#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,6 +10,7 @@
 #include <stdexcept>
 
 #include "device/accelerator.h"
+#include "device/simulated_function.h"
 #include "device/simulator.h"
 #include "inputs/larger_samples.h"
 #include "judging/check.h"
@@ -84,8 +84,7 @@ void call_on_other_samples(CallUnderTest& under_test) {
 // The first function that the simulated runtime has refused since the last time because a graph was captured;
 // none if no device is simulated, or none was refused.
 std::optional<std::string> take_refused_function() {
-  static const auto take =
-      reinterpret_cast<size_t (*)(char*, size_t)>(dlsym(RTLD_DEFAULT, "opgate_sim_take_refused_in_capture"));
+  static const auto take = OPGATE_SIMULATED(opgate_sim_take_refused_in_capture);
   std::array<char, 256> name{};
   if (take == nullptr || take(name.data(), name.size()) == 0) return std::nullopt;
   return name.data();

@@ -4,7 +4,6 @@
 #include <c10/cuda/CUDAFunctions.h>
 #include <c10/cuda/CUDAGraphsC10Utils.h>
 #include <c10/cuda/CUDAGuard.h>
-#include <dlfcn.h>
 #include <torch/csrc/cuda/CUDAPluggableAllocator.h>
 
 #include <algorithm>
@@ -12,6 +11,7 @@
 #include <memory>
 #include <optional>
 
+#include "device/simulated_function.h"
 #include "device/simulator.h"
 
 namespace opgate {
@@ -97,8 +97,7 @@ void GuardMemory::install() {
 // The memory of blocks and threads of a kernel is fresh, too. In the calls that all checks look at, it holds
 // NaN.
 void GuardMemory::use(const Poison& poison) {
-  static const auto fill_kernels =
-      reinterpret_cast<cudaError_t (*)(int)>(dlsym(RTLD_DEFAULT, "opgate_sim_fill_kernels"));
+  static const auto fill_kernels = OPGATE_SIMULATED(opgate_sim_fill_kernels);
   const std::lock_guard lock(mutex_);
   poison_ = poison;
   if (fill_kernels != nullptr)

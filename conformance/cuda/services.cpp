@@ -4,13 +4,13 @@
 #include <c10/cuda/CUDAException.h>
 #include <c10/cuda/CUDAGuard.h>
 #include <c10/cuda/CUDAStream.h>
-#include <dlfcn.h>
 
 #include <exception>
 
 #include "cuda/delay.h"
 #include "cuda/guard_memory.h"
 #include "device/accelerator.h"
+#include "device/simulated_function.h"
 
 namespace opgate {
 namespace {
@@ -52,10 +52,9 @@ class Services final : public AcceleratorServices {
   void delay(int64_t cycles) override {
     const cudaStream_t stream = c10::cuda::getCurrentCUDAStream();
     // On the simulated device no time passes while a kernel waits.
-    static const auto hold_up =
-        reinterpret_cast<cudaError_t (*)(cudaStream_t)>(dlsym(RTLD_DEFAULT, "opgate_sim_hold_up"));
+    static const auto hold_up = OPGATE_SIMULATED(opgate_sim_hold_up);
     if (hold_up == nullptr) return launch_delay(cycles, stream);
-    C10_CUDA_CHECK(hold_up(stream));
+    C10_CUDA_CHECK(static_cast<cudaError_t>(hold_up(stream)));
   }
 
   double seconds(const std::function<void()>& work) override {

@@ -1,6 +1,5 @@
 #include "device/simulator.h"
 
-#include <dlfcn.h>
 #include <fmt/format.h>
 #include <opgate/error.h>
 #include <unistd.h>
@@ -15,6 +14,7 @@
 #include "base/files.h"
 #include "base/function_name.h"
 #include "base/search_path.h"
+#include "device/simulated_function.h"
 #include "device/torch_cuda.h"
 
 namespace opgate {
@@ -86,28 +86,22 @@ std::map<std::string, std::string> simulator_environment() {
 
 namespace simulated {
 
-// A function of the simulated runtime; null if CUDA is not simulated in this process.
-template <class Function>
-Function* of_runtime(const char* name) {
-  return reinterpret_cast<Function*>(dlsym(RTLD_DEFAULT, name));
-}
-
 void demand_right_settings() {
-  const auto wrong = simulated::of_runtime<size_t(char*, size_t)>("opgate_sim_wrong_settings");
+  const auto wrong = OPGATE_SIMULATED(opgate_sim_wrong_settings);
   std::array<char, 4096> text{};
   if (wrong(text.data(), text.size()) != 0) throw SetupError(text.data());
 }
 
 }  // namespace simulated
 
-bool is_simulated() { return dlsym(RTLD_DEFAULT, "opgate_sim_take_failure") != nullptr; }
+bool is_simulated() { return OPGATE_SIMULATED(opgate_sim_take_failure) != nullptr; }
 
 void enable_simulated_device(DeviceAllocator allocator) {
   if (!is_simulated())
     throw SetupError("the simulated CUDA runtime was not loaded: LD_PRELOAD does not reach this process");
   simulated::demand_right_settings();
   // The next case needs this process, too.
-  simulated::of_runtime<void()>("opgate_sim_survive_host_faults")();
+  OPGATE_SIMULATED(opgate_sim_survive_host_faults)();
   accelerator(kSimulatedType).enable(allocator);
 }
 
@@ -116,7 +110,7 @@ std::string SimulatedFailure::frame() const {
 }
 
 std::optional<SimulatedFailure> take_simulated_failure() {
-  static const auto take = simulated::of_runtime<int(char*, size_t)>("opgate_sim_take_failure");
+  static const auto take = OPGATE_SIMULATED(opgate_sim_take_failure);
   if (take == nullptr) return std::nullopt;
   std::array<char, 4096> text{};
   const int kind = take(text.data(), text.size());
@@ -137,7 +131,7 @@ std::atomic<unsigned> block_orders{0};
 }  // namespace simulated
 
 void restart_block_orders() {
-  static const auto restart = simulated::of_runtime<int(unsigned)>("opgate_sim_restart_block_orders");
+  static const auto restart = OPGATE_SIMULATED(opgate_sim_restart_block_orders);
   if (restart != nullptr) restart(simulated::block_orders);
 }
 
@@ -148,7 +142,7 @@ BlockOrders::~BlockOrders() { simulated::block_orders = before_; }
 namespace simulated {
 
 void refuse_launch(unsigned number) {
-  static const auto refuse = of_runtime<int(unsigned)>("opgate_sim_refuse_launch");
+  static const auto refuse = OPGATE_SIMULATED(opgate_sim_refuse_launch);
   if (refuse != nullptr) refuse(number);
 }
 
@@ -159,7 +153,7 @@ RefusedLaunch::RefusedLaunch(unsigned number) { simulated::refuse_launch(number)
 RefusedLaunch::~RefusedLaunch() { simulated::refuse_launch(0); }
 
 std::optional<std::string> RefusedLaunch::take_kernel() {
-  static const auto take = simulated::of_runtime<size_t(char*, size_t)>("opgate_sim_take_refused_launch");
+  static const auto take = OPGATE_SIMULATED(opgate_sim_take_refused_launch);
   std::array<char, 4096> name{};
   if (take == nullptr || take(name.data(), name.size()) == 0) return std::nullopt;
   return name.data();
@@ -168,7 +162,7 @@ std::optional<std::string> RefusedLaunch::take_kernel() {
 namespace simulated {
 
 void run_aten_at_once(int at_once) {
-  static const auto choose = of_runtime<void(int)>("opgate_sim_run_aten_at_once");
+  static const auto choose = OPGATE_SIMULATED(opgate_sim_run_aten_at_once);
   if (choose != nullptr) choose(at_once);
 }
 
@@ -211,7 +205,7 @@ std::optional<std::string> unsimulated_library(std::string_view message) {
 namespace simulated {
 
 void watch(const char* tools) {
-  static const auto function = simulated::of_runtime<int(const char*)>("opgate_sim_watch");
+  static const auto function = OPGATE_SIMULATED(opgate_sim_watch);
   if (function != nullptr) function(tools);
 }
 
@@ -222,7 +216,7 @@ SimulatorTools::SimulatorTools(const char* names) { simulated::watch(names); }
 SimulatorTools::~SimulatorTools() { simulated::watch(""); }
 
 std::vector<simulator::Finding> SimulatorTools::take() {
-  static const auto take_line = simulated::of_runtime<size_t(char*, size_t)>("opgate_sim_take_finding");
+  static const auto take_line = OPGATE_SIMULATED(opgate_sim_take_finding);
   std::vector<simulator::Finding> findings;
   std::string line(4096, '\0');
   for (size_t length = 0; take_line != nullptr && (length = take_line(line.data(), line.size())) != 0;) {

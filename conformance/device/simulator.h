@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include <opgate_sim/finding.h>
 #include "device/accelerator.h"
-#include "simulator/reports/finding.h"
 
 namespace opgate {
 

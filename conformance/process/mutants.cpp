@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <link.h>
 #include <opgate/error.h>
+#include <opgate_sim.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -46,7 +47,8 @@ void choose_mutant(int number) {
         "no library was built with mutants, or its build hides the function opgate_choose_mutant");
   for (auto* const each : choose) each(number);
   // Of PTX, which the simulated device changes when it reads it.
-  for (auto* const each : functions<void(int)>("opgate_sim_choose_mutant")) each(number);
+  for (auto* const each : functions<decltype(opgate_sim_choose_mutant)>("opgate_sim_choose_mutant"))
+    each(number);
 }
 
 std::vector<int> reached_mutants() {
@@ -54,7 +56,8 @@ std::vector<int> reached_mutants() {
   std::vector<int> numbers(kMost);
   using List = int(int*, int);
   static const auto kOfLibraries = functions<List>("opgate_reached_mutants");  // after choose_mutant()
-  static const auto kOfSimulator = functions<List>("opgate_sim_reached_mutants");
+  static const auto kOfSimulator =
+      functions<decltype(opgate_sim_reached_mutants)>("opgate_sim_reached_mutants");
   for (const auto* const lists : {&kOfLibraries, &kOfSimulator}) {
     for (auto* const each : *lists) {
       const int count = each(numbers.data(), kMost);

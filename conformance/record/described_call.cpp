@@ -2,7 +2,6 @@
 
 #include <ATen/core/Tensor.h>
 #include <c10/core/GradMode.h>
-#include <dlfcn.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <opgate/error.h>
@@ -18,6 +17,7 @@
 #include "base/dtypes.h"
 #include "base/tensors_in.h"
 #include "device/device.h"
+#include "device/simulated_function.h"
 #include "inputs/call_key.h"
 #include "spec/sample_json.h"
 
@@ -152,10 +152,9 @@ Domain values_at(const at::Tensor& tensor, const void* first) {
 }
 
 // A program that is recorded on an accelerator would have to wait for it; one on the simulated device does
-// not notice that its memory is copied (simulator/runtime/simulated_work.h).
+// not notice that its memory is copied (opgate_sim.h).
 Domain values_of(const at::Tensor& tensor) {
-  static const auto peek =
-      reinterpret_cast<int (*)(void*, const void*, size_t)>(dlsym(RTLD_DEFAULT, "opgate_sim_peek"));
+  static const auto peek = OPGATE_SIMULATED(opgate_sim_peek);
   if (tensor.numel() == 0 || tensor.is_complex()) return {"uniform", {}};
   if (tensor.is_cpu()) return values_at(tensor, tensor.const_data_ptr());
   if (peek != nullptr) {

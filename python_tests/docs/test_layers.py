@@ -1,6 +1,7 @@
 """The folders of conformance/ include each other one way, in the order that docs/design.md shows.
 
-So do those of conformance/simulator/, for which the page has a table of its own.
+So do those of simulator/src/, for which simulator/docs/design.md has a table. Between the two projects, files
+include only the public headers of simulator/include/.
 """
 
 import re
@@ -18,12 +19,9 @@ def documented_layers(design: str, heading: str) -> list[set[str]]:
     return [set(re.findall(r"`([a-z_]+)/`", row)) for row in rows]
 
 
-def wrong_includes(root: Path, layers: list[set[str]], prefix: str = "") -> list[str]:
-    """Includes of a folder that is in the same layer or a higher one, and folders that are in no layer.
-
-    `prefix` is what includes of the root's folders begin with.
-    """
-    include = re.compile(rf'^#include "{prefix}(?P<folder>[a-z_]+)/', re.MULTILINE)
+def wrong_includes(root: Path, layers: list[set[str]]) -> list[str]:
+    """Includes of a folder that is in the same layer or a higher one, and folders that are in no layer."""
+    include = re.compile(r'^#include "(?P<folder>[a-z_]+)/', re.MULTILINE)
     height = {folder: number for number, layer in enumerate(layers) for folder in layer}
     wrong = []
     for file in sorted(root.rglob("*")):
@@ -36,21 +34,73 @@ def wrong_includes(root: Path, layers: list[set[str]], prefix: str = "") -> list
         for match in include.finditer(file.read_text()):
             there = match["folder"]
             if there != here and not height.get(there, len(layers)) < height.get(here, -1):
-                wrong.append(f"{prefix}{path} includes {prefix}{there}/")
+                wrong.append(f"{path} includes {there}/")
         if here not in height:
-            wrong.append(f"{prefix}{path}: docs/design.md names no layer of {prefix}{here}/")
+            wrong.append(f"{path}: no layer of {here}/ is documented")
     return wrong
 
 
+def includes_across(root: Path, include: str) -> list[str]:
+    """Lines of a project's sources that include what `include`, a regular expression, finds."""
+    pattern = re.compile(rf'^#include [<"](?:{include})[^>"]*[>"]', re.MULTILINE)
+    return [
+        f"{file.relative_to(root)}: {line}"
+        for file in sorted(root.rglob("*"))
+        if file.suffix in SOURCES and file.is_file()
+        for line in pattern.findall(file.read_text())
+    ]
+
+
 @pytest.mark.parametrize(
-    ("heading", "prefix"),
-    [("## Folders", ""), ("### Inside `simulator/`", "simulator/")],
-    ids=["all", "simulator"],
+    ("root", "page", "heading"),
+    [
+        ("conformance", "docs/design.md", "## Folders"),
+        ("simulator/src", "simulator/docs/design.md", "## Folders"),
+    ],
+    ids=["conformance", "simulator"],
 )
-def test_includes_follow_the_layers_of_the_design(source: Path, heading: str, prefix: str) -> None:
-    layers = documented_layers((source / "docs" / "design.md").read_text(), heading)
+def test_includes_follow_the_layers_of_the_design(source: Path, root: str, page: str, heading: str) -> None:
+    layers = documented_layers((source / page).read_text(), heading)
     assert len(layers) > 5
-    assert wrong_includes(source / "conformance" / prefix, layers, prefix) == []
+    assert wrong_includes(source / root, layers) == []
+
+
+FOREIGN_TO_THE_SIMULATOR = r"opgate/|[./]*conformance/|fmt/"
+"""Includes of the engine's public headers and folders, and of a library that comes with torch."""
+
+FOREIGN_TO_THE_ENGINE = r"[./]*simulator/"
+"""The sources of the simulator by their path: its folders are in no layer of the engine."""
+
+
+def test_the_simulator_and_the_engine_share_the_public_headers_alone(source: Path) -> None:
+    for folder in ("src", "include", "tests"):
+        assert includes_across(source / "simulator" / folder, FOREIGN_TO_THE_SIMULATOR) == []
+    for folder in ("conformance", "cpp_tests", "ops", "fixtures"):
+        assert includes_across(source / folder, FOREIGN_TO_THE_ENGINE) == []
+
+
+def test_only_aten_includes_torch(source: Path) -> None:
+    found = includes_across(source / "simulator" / "src", r"ATen/|c10/|torch/")
+    assert found
+    assert [line for line in found if not line.startswith("aten/")] == []
+
+
+@pytest.mark.parametrize(
+    ("foreign", "text", "is_found"),
+    [
+        (FOREIGN_TO_THE_SIMULATOR, "#include <opgate/error.h>", True),
+        (FOREIGN_TO_THE_SIMULATOR, '#include "../../conformance/base/text.h"', True),
+        (FOREIGN_TO_THE_SIMULATOR, "#include <opgate_sim/finding.h>", False),
+        (FOREIGN_TO_THE_ENGINE, '#include "../simulator/src/ptx/body.h"', True),
+        (FOREIGN_TO_THE_ENGINE, "#include <opgate_sim.h>", False),
+        (FOREIGN_TO_THE_ENGINE, '#include "device/simulator.h"', False),
+    ],
+)
+def test_an_include_across_the_border_is_found(
+    tmp_path: Path, foreign: str, text: str, is_found: bool
+) -> None:
+    (tmp_path / "one.cpp").write_text(f"{text}\n")
+    assert bool(includes_across(tmp_path, foreign)) == is_found
 
 
 def test_each_table_ends_before_the_next_one() -> None:
@@ -60,22 +110,21 @@ def test_each_table_ends_before_the_next_one() -> None:
     assert documented_layers(design, "## Two") == [{"low"}, {"high", "there"}]
 
 
-@pytest.mark.parametrize("prefix", ["", "simulator/"])
 @pytest.mark.parametrize(
     ("file", "include", "complaint"),
     [
-        ("low/one.cpp", "high/two.h", "low/one.cpp includes {}high/"),
-        ("low/one.cpp", "other/two.h", "low/one.cpp includes {}other/"),
-        ("unknown/one.cpp", "low/two.h", "unknown/one.cpp includes {}low/"),
+        ("low/one.cpp", "high/two.h", "low/one.cpp includes high/"),
+        ("low/one.cpp", "other/two.h", "low/one.cpp includes other/"),
+        ("unknown/one.cpp", "low/two.h", "unknown/one.cpp includes low/"),
         ("high/one.cpp", "low/two.h", None),
         ("high/one.cpp", "high/two.h", None),
     ],
 )
 def test_an_include_of_a_higher_layer_is_found(
-    tmp_path: Path, prefix: str, file: str, include: str, complaint: str | None
+    tmp_path: Path, file: str, include: str, complaint: str | None
 ) -> None:
     path = tmp_path / file
     path.parent.mkdir()
-    path.write_text(f'#include "{prefix}{include}"\n')
-    wrong = wrong_includes(tmp_path, [{"low", "other"}, {"high"}], prefix)
-    assert wrong[:1] == ([prefix + complaint.format(prefix)] if complaint else [])
+    path.write_text(f'#include "{include}"\n')
+    wrong = wrong_includes(tmp_path, [{"low", "other"}, {"high"}])
+    assert wrong[:1] == ([complaint] if complaint else [])

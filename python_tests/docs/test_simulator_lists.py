@@ -14,7 +14,7 @@ RUNTIMES = (
 
 
 def test_the_runtimes_list_has_what_the_true_one_exports(source: Path) -> None:
-    listed = (source / "conformance/simulator/runtime/functions.txt").read_text().splitlines()
+    listed = (source / "simulator/src/runtime/functions.txt").read_text().splitlines()
     names = [line for line in listed if not line.startswith("#")]
     assert names == sorted(set(names))
     libraries = [library for library in RUNTIMES if library.exists()]
@@ -29,7 +29,7 @@ def test_the_runtimes_list_has_what_the_true_one_exports(source: Path) -> None:
 
 
 def test_each_setting_has_a_row_on_the_page_and_a_reader(source: Path) -> None:
-    simulator = source / "conformance" / "simulator"
+    simulator = source / "simulator" / "src"
     table = re.sub(r'"\n +"', "", (simulator / "environment" / "setting.cpp").read_text())
     rows = re.findall(r'Row\{"(\w+)",\s+"(.*?)",\s+"(.*?)",\s+"(.*?)"\}', table)
     assert len(rows) == table.count("Row{"), "a row has another form"
@@ -47,5 +47,5 @@ def test_each_setting_has_a_row_on_the_page_and_a_reader(source: Path) -> None:
 
 
 def test_settings_are_read_by_the_table_only(source: Path) -> None:
-    sources = (source / "conformance" / "simulator").rglob("*.cpp")
+    sources = (source / "simulator" / "src").rglob("*.cpp")
     assert [file for file in sources if 'getenv("OPGATE_SIM' in file.read_text()] == []

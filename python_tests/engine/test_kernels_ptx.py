@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-SOURCES = sorted((Path(__file__).resolve().parents[2] / "cpp_tests" / "kernels").glob("*.cu"))
+SOURCES = sorted((Path(__file__).resolve().parents[2] / "simulator" / "tests" / "kernels").glob("*.cu"))
 sys.path.insert(0, str(SOURCES[0].parent))
 
 from remake import find_nvcc, made_by, options_of, remade, version_of  # noqa: E402

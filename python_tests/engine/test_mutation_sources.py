@@ -80,6 +80,21 @@ def test_what_the_compiler_decides_has_no_mutants(tmp_path: Path, code: str) -> 
 
 
 @pytest.mark.parametrize(
+    ("body", "kinds"),
+    [
+        ("return a < b ? a : b;", {"condition"}),
+        ("return (x < 0 ? 0 : x) + y;", {"condition", "constant", "arithmetic"}),
+        ("return (a >= b) ? b : a;", {"condition"}),
+        ("return a == b ? a : b;", {"condition", "comparison"}),
+        ("return a < b ? a : c;", {"condition", "comparison"}),
+        ("return c ? a < b : b < a;", {"condition", "comparison"}),
+    ],
+)
+def test_the_bound_of_a_minimum_has_no_mutants(tmp_path: Path, body: str, kinds: set[str]) -> None:
+    assert {kind for kind, *_ in mutants_of(tmp_path, f"auto f() {{\n  {body}\n}}\n")} == kinds
+
+
+@pytest.mark.parametrize(
     ("code", "changed"),
     [
         ("void f() { for (int i = 0; i < 4; ++i) __builtin_prefetch(p + 64 * i); }", []),

@@ -123,7 +123,7 @@ std::set<std::string> files_of_others(const MutateOptions& options, const Config
 }
 
 // What workers need to know of mutants in Python modules and in PTX; see python/opgate/mutation/running.py
-// and simulator/kernels/ptx_mutants.h.
+// and simulator/src/kernels/ptx_mutants.h.
 void announce(const MutatedBuild& built) {
   if (!built.python_table.empty()) setenv("OPGATE_PYTHON_MUTANTS", built.python_table.c_str(), 1);
   if (!built.ptx_table.empty()) setenv("OPGATE_PTX_MUTANTS", built.ptx_table.c_str(), 1);

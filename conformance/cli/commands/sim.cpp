@@ -13,6 +13,7 @@
 #include <set>
 #include <stdexcept>
 
+#include <opgate_sim/schedule.h>
 #include "base/scratch_folder.h"
 #include "cli/commands/subcommand.h"
 #include "cli/results/simulator_findings.h"
@@ -21,7 +22,6 @@
 #include "cli/terminal/terminal.h"
 #include "device/simulator.h"
 #include "process/run_program.h"
-#include "simulator/reports/schedule.h"
 
 namespace opgate::sim {
 namespace {

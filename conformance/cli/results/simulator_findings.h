@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "simulator/reports/finding.h"
+#include <opgate_sim/finding.h>
 
 namespace opgate {
 

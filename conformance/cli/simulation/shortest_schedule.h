@@ -4,8 +4,8 @@
 #include <functional>
 #include <optional>
 
-#include "simulator/reports/finding.h"
-#include "simulator/reports/schedule.h"
+#include <opgate_sim/finding.h>
+#include <opgate_sim/schedule.h>
 
 namespace opgate {
 

@@ -30,10 +30,28 @@ def of_binary(node: Node) -> Iterator[Change]:
     if left is None or operator is None or right is None:
         return
     for kind, table in (("comparison", COMPARISONS), ("arithmetic", ARITHMETIC), ("logic", LOGIC)):
+        if kind == "comparison" and _chooses_between_its_operands(node):
+            continue
         if (other := table.get(text(operator))) is not None:
             # In parentheses, because the other operator may bind its operands less than theirs.
             code = f"({text(left)}) {other} ({text(right)})"
             yield replace(instead(node, kind, code), mutated=f"{text(left)} {other} {text(right)}")
+
+
+def _chooses_between_its_operands(comparison: Node) -> bool:
+    """Whether this is the condition of a < b ? a : b: for equal operands both results are the same."""
+    if text(field(comparison, "operator") or comparison) not in ("<", "<=", ">", ">="):
+        return False
+    inner, outer = comparison, comparison.parent
+    while outer is not None and outer.type in ("parenthesized_expression", "condition_clause"):
+        inner, outer = outer, outer.parent
+    if outer is None or outer.type != "conditional_expression" or field(outer, "condition") != inner:
+        return False
+    operands = {text(each) for name in ("left", "right") if (each := field(comparison, name)) is not None}
+    chosen = {
+        text(each) for name in ("consequence", "alternative") if (each := field(outer, name)) is not None
+    }
+    return operands == chosen
 
 
 def of_compound_assignment(node: Node) -> Iterator[Change]:

@@ -72,7 +72,7 @@ def ptx_numbered(source: PtxSource, first: int) -> list[Mutant]:
 def ptx_described(
     root: Path, source: PtxSource, mutants: Sequence[Mutant], chosen: Iterable[int]
 ) -> dict[str, Any]:
-    """The source and its mutants of these numbers, as simulator/kernels/ptx_mutants.cpp reads them."""
+    """The source and its mutants of these numbers, as simulator/src/kernels/ptx_mutants.cpp reads them."""
     numbers = set(chosen)
     return {
         "file": str(root / source.file),

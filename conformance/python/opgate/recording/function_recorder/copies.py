@@ -36,5 +36,5 @@ def simulated_values(tensor: torch.Tensor) -> torch.Tensor | None:
 
 @functools.cache
 def peek() -> Any:
-    """The function of simulator/runtime/simulated_work.h; None on other devices."""
+    """The function of simulator/include/opgate_sim.h; None on other devices."""
     return getattr(ctypes.CDLL(None), "opgate_sim_peek", None)

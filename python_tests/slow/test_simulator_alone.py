@@ -1,0 +1,55 @@
+"""The simulator is a project of its own: its README's commands build and test it without torch and OpGate."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.long
+
+
+def tools_without_torch(folder: Path) -> str:
+    """A PATH with cmake and ninja of this environment, and a Python that has no torch."""
+    folder.mkdir()
+    for name in ("cmake", "ninja", "ctest"):
+        found = shutil.which(name, path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+        assert found, name
+        (folder / name).symlink_to(found)
+    python = Path(sys.base_prefix) / "bin" / f"python3.{sys.version_info.minor}"
+    (folder / "python3").symlink_to(python)
+    import_torch = subprocess.run([python, "-c", "import torch"], capture_output=True, check=False)
+    assert import_torch.returncode != 0, f"{python} has torch"
+    inherited = [part for part in os.environ["PATH"].split(os.pathsep) if ".venv" not in part]
+    return os.pathsep.join([str(folder), *inherited])
+
+
+def test_the_readme_builds_and_tests_it_without_torch(source: Path, tmp_path: Path) -> None:
+    for folder in ("simulator", "cmake"):
+        shutil.copytree(source / folder, tmp_path / folder)
+    readme = (source / "simulator" / "README.md").read_text()
+    build, test = re.findall(r"^    (c(?:make|test) .*)$", readme, re.MULTILINE)
+    environment = {
+        name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "VIRTUAL_ENV")
+    }
+    environment["PATH"] = tools_without_torch(tmp_path / "tools")
+    # The rest takes minutes, and runs in the build of OpGate with the same sources.
+    for command in (build, f"{test} -R simulator.runtime --no-tests=error"):
+        ran = subprocess.run(
+            ["bash", "-c", command],
+            cwd=tmp_path,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=1800,
+            check=False,
+        )
+        assert ran.returncode == 0, f"{command}\n{ran.stdout[-4000:]}\n{ran.stderr[-4000:]}"
+    assert "1/1 Test" in ran.stdout, ran.stdout
+    libraries = {file.name for file in (tmp_path / "build" / "simulator" / "lib" / "simulator").iterdir()}
+    assert libraries >= {"libcudart.so.13", "libcuda.so.1", "libnvrtc.so.13", "ptxas", "libnvidia-ml.so.1"}

@@ -1,0 +1,128 @@
+// The functions of the simulated device that are no functions of CUDA, for libraries that take part in the
+// simulation and for programs that watch one. Plain C. They are exported by libcudart.so.13 of the simulator; a
+// caller finds them by dlsym(RTLD_DEFAULT, ...), so that it runs without the simulator as well, with the types
+// declared here. A stream is a cudaStream_t; results of type int are a cudaError_t unless it is said otherwise.
+#pragma once
+
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// Where the host can access what lies at a device address; the pointer itself where it is none of a device.
+/// The memory may only be accessed in the order of its stream.
+void* opgate_sim_host_view(const void* pointer);
+
+/// Device memory that such an operation accesses; `writes` is 0 where it only reads.
+typedef struct OpgateSimAccess {
+  const void* begin;
+  size_t bytes;
+  int writes;
+} OpgateSimAccess;
+
+/// Runs a function as an operation of a stream. Unlike a function of cudaLaunchHostFunc, it stands for a
+/// kernel: it may access device memory, and call the runtime. For the tool `stream`, its name ("aten::add")
+/// and what is known of its `count` accesses.
+int opgate_sim_launch(void* stream, void (*function)(void*), void* data, const char* operation,
+                      const OpgateSimAccess* accesses, size_t count);
+
+/// The host, which has waited for all streams that matter, is about to access device memory for an operation
+/// ("aten::item"): for the tool `init`.
+int opgate_sim_note_accesses(const char* operation, const OpgateSimAccess* accesses, size_t count);
+
+/// Such a function found a mistake: the device fails from now on with cudaErrorAssert.
+void opgate_sim_fail(const char* message);
+
+/// Such a function, or one of the host, needs what is not simulated.
+void opgate_sim_note_unsupported(const char* what);
+
+/// What has gone wrong since the last call, after all that was issued has run; the devices work again
+/// afterwards. 0: nothing; otherwise the sum of 1, where every later call would have failed, and 2, where
+/// something was asked for that is not simulated. `text` gets four lines: the error in words, what happened,
+/// the kernel, and the place in its source. The last two may be empty.
+int opgate_sim_take_failure(char* text, size_t bytes);
+
+/// From now on these tools watch each kernel that begins, in the place of those of OPGATE_SIM_TOOLS: names
+/// with commas between them, or "" for none. What was written before counts as written, and what was found
+/// before is forgotten.
+int opgate_sim_watch(const char* tools);
+
+/// Takes what a tool has found, the oldest first: a line of JSON, which finding_from_line() of
+/// opgate_sim/finding.h reads. Gives its length, or 0 if there is none. A line for which `bytes` is
+/// not larger than its length stays, so that it can be asked for with more room.
+size_t opgate_sim_take_finding(char* text, size_t bytes);
+
+/// Whoever frees the device memory at the address waits for the stream first: a promise of an allocator that
+/// takes memory back in the order of streams, for the tool `stream`.
+int opgate_sim_will_wait(const void* pointer, void* stream);
+
+/// Until the host waits for the stream, nothing more of it runs, and what other streams get runs at once
+/// where nothing that it must wait for is held up: what a device does while a kernel of that stream takes
+/// long.
+int opgate_sim_hold_up(void* stream);
+
+/// From now on code of the host that dereferences device memory reads zeros, and opgate_sim_take_failure()
+/// tells of it.
+void opgate_sim_survive_host_faults(void);
+
+/// The blocks of kernels that are launched from now on begin in the same orders as after each other call with
+/// this number, so that what atomic accesses compute has the same bits. No call with another number gives the
+/// same orders.
+int opgate_sim_restart_block_orders(unsigned number);
+
+/// The launch of this number from now on, from 1, is refused with cudaErrorLaunchOutOfResources; 0: none is.
+/// Forgets what opgate_sim_take_refused_launch() would have taken.
+int opgate_sim_refuse_launch(unsigned number);
+
+/// From now on, modules of PTX have this mutant; see src/kernels/ptx_mutants.h. 0: none; -1: none, and
+/// those in kernels that are launched are noted.
+void opgate_sim_choose_mutant(int number);
+
+/// Writes the numbers of those that were noted since the last call, and returns how many there are.
+int opgate_sim_reached_mutants(int* numbers, int most);
+
+/// Takes the name of the kernel whose launch was refused for that reason: its length, or 0 if there was none.
+size_t opgate_sim_take_refused_launch(char* name, size_t bytes);
+
+/// Takes the name of the first function that was refused since the last time because a graph is captured: its
+/// length, or 0 where there was none.
+size_t opgate_sim_take_refused_in_capture(char* name, size_t bytes);
+
+/// What shared and local memory holds when a block of a kernel that is launched from now on begins: this
+/// byte, or that of OPGATE_SIM_FILL where it is negative.
+int opgate_sim_fill_kernels(int byte);
+
+/// Copies memory of a device for somebody who only watches the program. What the device has been given before
+/// runs first, and where it fails, the program's own next function fails. 0 where the memory holds nothing
+/// that is known: it is not allocated, a kernel has failed, or a graph is captured.
+int opgate_sim_peek(void* to, const void* from, size_t bytes);
+
+/// From now on this thread of the host and others, `threads` together, take turns: none calls more functions
+/// than another one has called, unless that one waits for something. The one with position 0 begins. Returns
+/// once all have joined.
+void opgate_sim_join_turns(unsigned threads, unsigned position);
+void opgate_sim_leave_turns(void);
+
+/// What is wrong with variables OPGATE_SIM_*, a line for each: its length, and the text where there is room.
+/// To be asked before any other function, which would end the process.
+size_t opgate_sim_wrong_settings(char* text, size_t bytes);
+
+/// Gives the parameters of a kernel of a module, a CUfunction, their names, one a line, in the order of the
+/// PTX; those that a compiler adds behind them have none. Findings name them.
+int opgate_sim_name_parameters(void* function, const char* names);
+
+/// From now on ATen's operators run when they are called (1), in the order of their streams (0), or as
+/// OPGATE_SIM_ATEN_AT_ONCE says (negative).
+void opgate_sim_run_aten_at_once(int at_once);
+int opgate_sim_aten_at_once(void);
+
+/// Whether OPGATE_SIM_LOG is set.
+int opgate_sim_log(void);
+
+/// Whether OPGATE_SIM_TUNE is set; startup/first_configuration.py asks.
+int opgate_sim_tunes(void);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,207 @@
+// atom and red. Threads of a block run one after the other, so that every access is whole. Blocks that run at
+// the same time only do what commutes.
+#include <array>
+#include <atomic>
+#include <cstring>
+
+#include "instructions/select.h"
+#include "instructions/selectors.h"
+#include "machine/memory.h"
+#include "numbers/atomic_operations.h"
+
+namespace opgate::simulator {
+namespace atomics {
+
+// Gives what was there before.
+template <AtomicOperation operation, class T>
+T change_at_once(unsigned char* place, T value) {
+  const std::atomic_ref<T> shared(*reinterpret_cast<T*>(place));
+  T old = shared.load(std::memory_order_relaxed);
+  while (!shared.compare_exchange_weak(old, combined<operation>(old, value), std::memory_order_relaxed)) {
+  }
+  return old;
+}
+
+// The lanes are those of a vector, or of a pair of small numbers in one register. `in.immediate` is the
+// offset of the address.
+template <class T, AtomicOperation operation, Space space, bool returns, int lanes, int in_register>
+void execute(Thread& thread, const Instruction& in) {
+  constexpr std::size_t kLanes = lanes;
+  constexpr std::size_t kAddress = returns ? kLanes : 0;
+  constexpr std::size_t kBytes = sizeof(T) * in_register;
+  unsigned char* const at =
+      locate<space, Access::atomic>(thread, in, address_in(thread, in, kAddress), kLanes * kBytes);
+  // A register may be both a value and a result.
+  std::array<std::uint64_t, kLanes> values;
+  for (std::size_t lane = 0; lane < kLanes; ++lane)
+    values[lane] = thread.registers[in.slot(kAddress + 1 + lane)];
+  for (std::size_t lane = 0; lane < kLanes; ++lane) {
+    std::uint64_t before = 0;
+    if constexpr (std::is_integral_v<T> && commutes(operation) && space != Space::shared) {
+      if (thread.block->grid().is_spread()) {
+        before = bits_of(change_at_once<operation>(at + lane * kBytes, static_cast<T>(values[lane])));
+        if constexpr (returns) thread.registers[in.slot(lane)] = before;
+        continue;
+      }
+    }
+    for (int part = 0; part < in_register; ++part) {
+      unsigned char* const place = at + lane * kBytes + static_cast<std::size_t>(part) * sizeof(T);
+      T old;
+      std::memcpy(&old, place, sizeof(T));
+      const std::uint64_t piece = values[lane] >> (8 * sizeof(T) * static_cast<unsigned>(part) % 64);
+      T value;
+      std::memcpy(&value, &piece, sizeof(T));
+      const T result = combined<operation>(old, value);
+      std::memcpy(place, &result, sizeof(T));
+      before |= bits_of(old) << (8 * sizeof(T) * static_cast<unsigned>(part) % 64);
+    }
+    if constexpr (returns) thread.registers[in.slot(lane)] = before;
+  }
+}
+
+template <class T, Space space>
+void compare_and_swap(Thread& thread, const Instruction& in) {
+  unsigned char* const at = locate<space, Access::atomic>(thread, in, address_of(thread, in, 1), sizeof(T));
+  T old;
+  std::memcpy(&old, at, sizeof(T));
+  if (old == read<T>(thread, in, 2)) {
+    const T value = read<T>(thread, in, 3);
+    std::memcpy(at, &value, sizeof(T));
+  }
+  write(thread, in, 0, old);
+}
+
+template <Space space>
+Handler swap_of_width(std::size_t bytes) {
+  if (bytes == 2) return &compare_and_swap<std::uint16_t, space>;
+  if (bytes == 4) return &compare_and_swap<std::uint32_t, space>;
+  return bytes == 8 ? &compare_and_swap<std::uint64_t, space> : nullptr;
+}
+
+struct Form {
+  Type type;
+  bool returns;
+  int lanes;
+};
+
+template <class T, AtomicOperation operation, Space space, int in_register = 1>
+Handler with_form(const Form& form) {
+  if (form.lanes == 1)
+    return form.returns ? &execute<T, operation, space, true, 1, in_register>
+                        : &execute<T, operation, space, false, 1, in_register>;
+  if (space != Space::global && space != Space::generic) return nullptr;
+  if (form.lanes == 2)
+    return form.returns ? &execute<T, operation, space, true, 2, in_register>
+                        : &execute<T, operation, space, false, 2, in_register>;
+  if (form.lanes == 4)
+    return form.returns ? &execute<T, operation, space, true, 4, in_register>
+                        : &execute<T, operation, space, false, 4, in_register>;
+  if constexpr (sizeof(T) * in_register == 2)
+    return form.returns ? &execute<T, operation, space, true, 8, in_register>
+                        : &execute<T, operation, space, false, 8, in_register>;
+  return nullptr;
+}
+
+template <AtomicOperation operation, Space space>
+Handler of_integers(const Form& form) {
+  if (form.lanes != 1) return nullptr;
+  switch (form.type) {
+    case Type::b32:
+    case Type::u32:
+      return with_form<std::uint32_t, operation, space>(form);
+    case Type::b64:
+    case Type::u64:
+      return with_form<std::uint64_t, operation, space>(form);
+    case Type::s32:
+      return with_form<std::int32_t, operation, space>(form);
+    case Type::s64:
+      return with_form<std::int64_t, operation, space>(form);
+    default:
+      return nullptr;
+  }
+}
+
+template <AtomicOperation operation, Space space>
+Handler of_small_floats(const Form& form) {
+  switch (form.type) {
+    case Type::f16:
+      return with_form<Half, operation, space>(form);
+    case Type::bf16:
+      return with_form<Bfloat16, operation, space>(form);
+    case Type::f16x2:
+      return with_form<Half, operation, space, 2>(form);
+    case Type::bf16x2:
+      return with_form<Bfloat16, operation, space, 2>(form);
+    default:
+      return of_integers<operation, space>(form);
+  }
+}
+
+template <Space space>
+Handler with_operation(const Form& form, AtomicOperation operation) {
+  switch (operation) {
+    case AtomicOperation::conjunction:
+      return of_integers<AtomicOperation::conjunction, space>(form);
+    case AtomicOperation::disjunction:
+      return of_integers<AtomicOperation::disjunction, space>(form);
+    case AtomicOperation::exclusive:
+      return of_integers<AtomicOperation::exclusive, space>(form);
+    case AtomicOperation::exchange:
+      return of_integers<AtomicOperation::exchange, space>(form);
+    case AtomicOperation::increment:
+      return form.type == Type::u32 ? of_integers<AtomicOperation::increment, space>(form) : nullptr;
+    case AtomicOperation::decrement:
+      return form.type == Type::u32 ? of_integers<AtomicOperation::decrement, space>(form) : nullptr;
+    case AtomicOperation::minimum:
+      return of_small_floats<AtomicOperation::minimum, space>(form);
+    case AtomicOperation::maximum:
+      return of_small_floats<AtomicOperation::maximum, space>(form);
+    case AtomicOperation::add:
+      break;
+  }
+  if (form.type == Type::f64) {
+    if (form.lanes != 1) return nullptr;
+    if (space == Space::shared) return with_form<double, AtomicOperation::add, space>(form);
+    return with_form<GlobalDouble, AtomicOperation::add, space>(form);
+  }
+  if (form.type != Type::f32) return of_small_floats<AtomicOperation::add, space>(form);
+  if (space == Space::shared) return with_form<float, AtomicOperation::add, space>(form);
+  return with_form<GlobalFloat, AtomicOperation::add, space>(form);
+}
+
+}  // namespace atomics
+
+static Handler select_atomic(Draft& draft) {
+  using namespace atomics;
+  Modifiers& modifiers = draft.modifiers;
+  if (modifiers.take("async")) return select_async_store(draft);
+  const bool returns = modifiers.name() == "atom";
+  if (!draft.is(returns ? 1 : 0, Operand::Kind::address)) return nullptr;
+  const bool swaps = modifiers.take("cas");
+  if (modifiers.has("L2::cache_hint")) draft.operands.pop_back();
+  modifiers.take_hints();
+  const Space space = modifiers.take_space();
+  const int lanes = modifiers.take_lanes();
+  const auto operation = modifiers.take_one({"and", "or", "xor", "exch", "add", "inc", "dec", "min", "max"});
+  const Form form{modifiers.take_type(), returns, lanes};
+  if (swaps) {
+    if (!returns || lanes != 1 || operation) return nullptr;
+    if (space == Space::shared) return swap_of_width<Space::shared>(bytes_of(form.type));
+    if (space == Space::global) return swap_of_width<Space::global>(bytes_of(form.type));
+    return space == Space::generic ? swap_of_width<Space::generic>(bytes_of(form.type)) : nullptr;
+  }
+  if (!operation) return nullptr;
+  const auto chosen = static_cast<AtomicOperation>(*operation);
+  if (space == Space::shared) return with_operation<Space::shared>(form, chosen);
+  if (space == Space::global) return with_operation<Space::global>(form, chosen);
+  return space == Space::generic ? with_operation<Space::generic>(form, chosen) : nullptr;
+}
+
+std::vector<OpcodeRow> opcodes_of_atomics() {
+  return {
+      {"atom", {&select_atomic, 3, 5, Result::first, Waits::never, Effect::atomic}},
+      {"red", {&select_atomic, 2, 3, Result::none, Waits::never, Effect::reduction}},
+  };
+}
+
+}  // namespace opgate::simulator

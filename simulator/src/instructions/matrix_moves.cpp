@@ -1,0 +1,148 @@
+// ldmatrix, stmatrix and movmatrix: matrices of eight rows of eight numbers of 16 bits. Lane 4 i + j holds
+// the elements 2 j and 2 j + 1 of row i, or of column i where the matrix is transposed on the way.
+#include <array>
+#include <cstring>
+#include <optional>
+
+#include "instructions/select.h"
+#include "instructions/selectors.h"
+#include "instructions/whole_warp.h"
+#include "machine/memory.h"
+
+namespace opgate::simulator {
+namespace matrix_moves {
+
+constexpr std::size_t kSide = 8;
+constexpr std::size_t kRowBytes = kSide * sizeof(std::uint16_t);
+
+struct Matrix {
+  std::array<std::array<std::uint16_t, kSide>, kSide> rows;
+
+  std::uint16_t& at(std::size_t i, std::size_t j, bool transposed) {
+    return transposed ? rows[j][i] : rows[i][j];
+  }
+
+  std::uint32_t pair_of(std::size_t lane, bool transposed) {
+    const std::size_t i = lane / 4;
+    const std::size_t j = lane % 4 * 2;
+    return at(i, j, transposed) | std::uint32_t{at(i, j + 1, transposed)} << 16;
+  }
+
+  void set_pair(std::size_t lane, bool transposed, std::uint32_t pair) {
+    const std::size_t i = lane / 4;
+    const std::size_t j = lane % 4 * 2;
+    at(i, j, transposed) = static_cast<std::uint16_t>(pair);
+    at(i, j + 1, transposed) = static_cast<std::uint16_t>(pair >> 16);
+  }
+};
+
+// The addresses of the rows are those of the first lanes, in their order. Each is checked as an access of its
+// thread.
+template <Space space, Access access>
+unsigned char* row_of(Thread& thread, int address) {
+  thread.block->running_thread(thread.linear);
+  return locate<space, access>(thread, thread.current(), address_of(thread, thread.current(), address),
+                               kRowBytes);
+}
+
+template <Space space, int count, bool transposed>
+void load(Thread* const* lanes, std::uint32_t mask) {
+  require_whole_warp(lanes, mask);
+  std::array<Matrix, count> matrices;
+  for (std::size_t lane = 0; lane < count * kSide; ++lane) {
+    std::memcpy(matrices[lane / kSide].rows[lane % kSide].data(),
+                row_of<space, Access::load>(*lanes[lane], count), kRowBytes);
+  }
+  for (std::size_t lane = 0; lane < kWarpSize; ++lane) {
+    for (int i = 0; i < count; ++i) {
+      write(*lanes[lane], lanes[lane]->current(), i,
+            matrices[static_cast<std::size_t>(i)].pair_of(lane, transposed));
+    }
+  }
+}
+
+template <Space space, int count, bool transposed>
+void store(Thread* const* lanes, std::uint32_t mask) {
+  require_whole_warp(lanes, mask);
+  std::array<Matrix, count> matrices;
+  for (std::size_t lane = 0; lane < kWarpSize; ++lane) {
+    for (int i = 0; i < count; ++i) {
+      matrices[static_cast<std::size_t>(i)].set_pair(
+          lane, transposed, read<std::uint32_t>(*lanes[lane], lanes[lane]->current(), i + 1));
+    }
+  }
+  for (std::size_t lane = 0; lane < count * kSide; ++lane) {
+    std::memcpy(row_of<space, Access::store>(*lanes[lane], 0),
+                matrices[lane / kSide].rows[lane % kSide].data(), kRowBytes);
+  }
+}
+
+void transpose(Thread* const* lanes, std::uint32_t mask) {
+  require_whole_warp(lanes, mask);
+  Matrix matrix;
+  for (std::size_t lane = 0; lane < kWarpSize; ++lane)
+    matrix.set_pair(lane, false, read<std::uint32_t>(*lanes[lane], lanes[lane]->current(), 1));
+  for (std::size_t lane = 0; lane < kWarpSize; ++lane)
+    write(*lanes[lane], lanes[lane]->current(), 0, matrix.pair_of(lane, true));
+}
+
+template <Space space, int count, bool transposed>
+struct Load {
+  static constexpr Handler handler = &wait_for_whole_warp<&load<space, count, transposed>>;
+};
+
+template <Space space, int count, bool transposed>
+struct Store {
+  static constexpr Handler handler = &wait_for_whole_warp<&store<space, count, transposed>>;
+};
+
+template <template <Space, int, bool> class Family, Space space>
+Handler with_count(int count, bool transposed) {
+  if (count == 1) return transposed ? Family<space, 1, true>::handler : Family<space, 1, false>::handler;
+  if (count == 2) return transposed ? Family<space, 2, true>::handler : Family<space, 2, false>::handler;
+  return transposed ? Family<space, 4, true>::handler : Family<space, 4, false>::handler;
+}
+
+template <template <Space, int, bool> class Family>
+Handler select(Draft& draft, std::size_t registers, std::size_t address) {
+  Modifiers& modifiers = draft.modifiers;
+  if (!modifiers.take("sync") || !modifiers.take("aligned") || !modifiers.take("m8n8")) return nullptr;
+  const std::optional<int> exponent = modifiers.take_one({"x1", "x2", "x4"});
+  const bool transposed = modifiers.take("trans");
+  const Space space = modifiers.take_space();
+  if (!exponent || modifiers.take_type() != Type::b16) return nullptr;
+  const int count = 1 << *exponent;
+  if (!draft.is(address, Operand::Kind::address) ||
+      draft.operands[registers].slots.size() != static_cast<std::size_t>(count))
+    return nullptr;
+  if (space == Space::shared) return with_count<Family, Space::shared>(count, transposed);
+  return space == Space::generic ? with_count<Family, Space::generic>(count, transposed) : nullptr;
+}
+
+}  // namespace matrix_moves
+
+static Handler select_load_matrix(Draft& draft) {
+  return matrix_moves::select<matrix_moves::Load>(draft, 0, 1);
+}
+
+static Handler select_store_matrix(Draft& draft) {
+  return matrix_moves::select<matrix_moves::Store>(draft, 1, 0);
+}
+
+static Handler select_move_matrix(Draft& draft) {
+  Modifiers& modifiers = draft.modifiers;
+  if (!modifiers.take("sync") || !modifiers.take("aligned") || !modifiers.take("m8n8") ||
+      !modifiers.take("trans") || modifiers.take_type() != Type::b16)
+    return nullptr;
+  return &wait_for_whole_warp<&matrix_moves::transpose>;
+}
+
+std::vector<OpcodeRow> opcodes_of_matrix_moves() {
+  return {
+      {"ldmatrix", {&select_load_matrix, 2, 2, Result::first, Waits::for_warp, Effect::load_matrix}},
+      {"stmatrix", {&select_store_matrix, 2, 2, Result::none, Waits::for_warp, Effect::store_matrix}},
+      {"movmatrix", {&select_move_matrix, 2, 2, Result::first, Waits::for_warp, Effect::none}},
+  };
+}
+
+}  // namespace opgate::simulator
