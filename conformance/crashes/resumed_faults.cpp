@@ -20,12 +20,12 @@ size_t region_bytes = 0;
 size_t page = 0;
 struct sigaction handler_before {};
 std::array<uintptr_t, 96> frames_of_first;
-size_t frames_noted = 0;
+std::atomic<size_t> frames_noted{0};
 std::atomic_flag has_faulted;
 
-// Where the region does not hold the address, the handler before is restored and the instruction that faulted
-// runs again into it.
-void on_fault(int /*signal*/, siginfo_t* info, void* context) {
+// Where the region does not hold the address, the fault is that of the handler before. One that is not called
+// with the context is restored, and the instruction that faulted runs again into it.
+void on_fault(int number, siginfo_t* info, void* context) {
   auto* const address = static_cast<std::byte*>(info->si_addr);
   if (address >= region && address < region + region_bytes) {
     std::byte* const begin = region + (address - region) / static_cast<ptrdiff_t>(page) * page;
@@ -35,7 +35,11 @@ void on_fault(int /*signal*/, siginfo_t* info, void* context) {
       return;
     }
   }
-  sigaction(SIGSEGV, &handler_before, nullptr);
+  if ((handler_before.sa_flags & SA_SIGINFO) != 0) {
+    handler_before.sa_sigaction(number, info, context);
+  } else {
+    sigaction(SIGSEGV, &handler_before, nullptr);
+  }
 }
 
 }  // namespace
@@ -54,6 +58,8 @@ ResumedFaults::ResumedFaults(std::byte* begin, size_t bytes) {
 }
 
 ResumedFaults::~ResumedFaults() {
+  mprotect(region, region_bytes,
+           PROT_READ | PROT_WRITE);  // the operator may keep the tensor, and use it later
   sigaction(SIGSEGV, &handler_before, nullptr);
   region_bytes = 0;
 }

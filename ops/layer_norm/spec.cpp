@@ -85,8 +85,8 @@ OPGATE_SPEC("opgate_ops::layer_norm_with_statistics", spec) {
                                     parts.rstd * (1 + (parts.y.abs() * parts.y_terms).mean(-1, true)));
                 });
   for (const Shape& shape : kShapes) spec.sample(forward_arguments(shape));
-  // In float32, the running sums of these numbers are rounded in one direction: their mean is 16 ulps too small
-  // until it is corrected.
+  // In float32, the running sums of these numbers are rounded in one direction: their mean is 16 ulps too
+  // small until it is corrected.
   spec.sample({uniform({1, 4096}, 1.993, 1.993), uniform({4096}), uniform({4096})}).named("equal numbers");
 }
 

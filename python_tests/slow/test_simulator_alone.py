@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.long
+pytestmark = [pytest.mark.long, pytest.mark.usefixtures("needs_simulated_runtime")]
 
 
 def tools_without_torch(folder: Path) -> str:
@@ -24,7 +24,8 @@ def tools_without_torch(folder: Path) -> str:
     python = Path(sys.base_prefix) / "bin" / f"python3.{sys.version_info.minor}"
     (folder / "python3").symlink_to(python)
     import_torch = subprocess.run([python, "-c", "import torch"], capture_output=True, check=False)
-    assert import_torch.returncode != 0, f"{python} has torch"
+    if import_torch.returncode == 0:
+        pytest.skip(f"{python} has torch")
     inherited = [part for part in os.environ["PATH"].split(os.pathsep) if ".venv" not in part]
     return os.pathsep.join([str(folder), *inherited])
 

@@ -1,7 +1,8 @@
 // The functions of the simulated device that are no functions of CUDA, for libraries that take part in the
-// simulation and for programs that watch one. Plain C. They are exported by libcudart.so.13 of the simulator; a
-// caller finds them by dlsym(RTLD_DEFAULT, ...), so that it runs without the simulator as well, with the types
-// declared here. A stream is a cudaStream_t; results of type int are a cudaError_t unless it is said otherwise.
+// simulation and for programs that watch one. Plain C. The libcudart.so.13 of the simulator exports them. A
+// caller finds them by dlsym(RTLD_DEFAULT, ...), so that it runs without the simulator as well, and takes
+// their types from here. A stream is a cudaStream_t; a result of type int is a cudaError_t if nothing else is
+// said.
 #pragma once
 
 #include <stddef.h>

@@ -28,7 +28,7 @@ class Judgement:
     ended: str = ""  # of a crash: the words that all share which end alike
     remarks: str = ""  # the end of the reason: what failed
     example: str = ""  # the call that shows it, as JSON: its check, dtype, variant and sample
-    stack: list[str] = field(default_factory=list)  # of a crash: the operator's functions, innermost first
+    stack: list[str] = field(default_factory=list)  # the operator's functions, innermost first
 
     def as_json(self) -> dict[str, Any]:
         """The verdict and the fields that are not empty."""

@@ -39,7 +39,7 @@ def of_binary(node: Node) -> Iterator[Change]:
 
 
 def _chooses_between_its_operands(comparison: Node) -> bool:
-    """Whether this is the condition of a < b ? a : b: for equal operands both results are the same."""
+    """Whether this is the condition of a < b ? a : b: equal operands differ at most in the sign of a zero."""
     if text(field(comparison, "operator") or comparison) not in ("<", "<=", ">", ">="):
         return False
     inner, outer = comparison, comparison.parent
@@ -51,7 +51,8 @@ def _chooses_between_its_operands(comparison: Node) -> bool:
     chosen = {
         text(each) for name in ("consequence", "alternative") if (each := field(outer, name)) is not None
     }
-    return operands == chosen
+    has_effects = any(sign in each for each in operands for sign in ("++", "--", "(", "="))
+    return operands == chosen and not has_effects
 
 
 def of_compound_assignment(node: Node) -> Iterator[Change]:

@@ -105,7 +105,7 @@ class Defect:
 
     @property
     def source(self) -> tuple[str, int]:
-        """The file and line where the operator was when it crashed, or "" and 0 where they are unknown."""
+        """Where the operator crashed or misread an argument: file and line; "" and 0 if unknown."""
         for call in self.said.get("stack", []):
             file, _, line = call.partition(" at ")[2].rpartition(":")
             if line.isdigit():
