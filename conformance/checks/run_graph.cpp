@@ -9,8 +9,8 @@
 #include <memory>
 #include <stdexcept>
 
+#include <opgate_sim/loaded.h>
 #include "device/accelerator.h"
-#include "device/simulated_function.h"
 #include "device/simulator.h"
 #include "inputs/larger_samples.h"
 #include "judging/check.h"

@@ -26,7 +26,6 @@ namespace {
 // Everything below on_signal() runs in a signal handler, perhaps while the heap is damaged. It allocates
 // nothing and calls only functions that are safe there: fmt writes integers and text into an array without
 // allocating memory or looking at the locale.
-constexpr size_t kMostFrames = 96;
 constexpr size_t kAlternativeStack = 1 << 16;
 
 std::atomic<void (*)(const void*)> describe{nullptr};

@@ -99,7 +99,7 @@ bool is_a_header_of_others(const std::string& file) {
 }
 
 StackFrame frame_at(torch::unwind::FastSymbolizer& symbolizer, const std::string& library, uint64_t offset) {
-  StackFrame frame{fmt::format("{:#x}", offset), library, ""};
+  StackFrame frame{fmt::format("{:#x}", offset), library, "", 0};
   const auto address = address_in_elf(library, offset);
   if (!address) return frame;
   const torch::unwind::Frame found = symbolizer.symbolize(library, *address);
@@ -114,6 +114,10 @@ StackFrame frame_at(torch::unwind::FastSymbolizer& symbolizer, const std::string
 }
 
 }  // namespace
+
+bool StackFrame::is_of_torch() const {
+  return fs::path(library).filename().string().starts_with("libtorch_c");
+}
 
 std::string StackFrame::text() const {
   return file.empty() ? fmt::format("{} in {}", function, fs::path(library).filename().string())
@@ -182,10 +186,7 @@ std::vector<StackFrame> CrashStack::operator_frames() const {
     frames.push_back(std::move(frame));
     if (frames.size() == kShown) break;
   }
-  if (frames.empty() && of_torch) {  // an operator of ATen's own
-    of_torch->is_of_torch = true;
-    frames.push_back(*std::move(of_torch));
-  }
+  if (frames.empty() && of_torch) frames.push_back(*of_torch);  // an operator of ATen's own
   return frames;
 }
 

@@ -17,8 +17,9 @@ struct StackFrame {
   std::string
       file;  ///< the source, where there is debug information; relative to this folder where it is below
   uint64_t line = 0;
-  bool is_of_torch = false;
 
+  /// Whether the library is one of PyTorch's.
+  bool is_of_torch() const;
   /// "scale_rows at kernels.cpp:41"
   std::string text() const;
 };

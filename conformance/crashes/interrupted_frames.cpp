@@ -27,8 +27,8 @@ void prepare_interrupted_frames() {
 
 size_t interrupted_frames(const ucontext_t& context, std::span<uintptr_t> addresses) {
   if (addresses.empty()) return 0;
-  std::array<void*, 96> frames;
-  const auto count = static_cast<size_t>(backtrace(frames.data(), static_cast<int>(frames.size())));
+  std::array<void*, kMostFrames> frames;
+  const auto count = static_cast<size_t>(backtrace(frames.data(), kMostFrames));
   const uintptr_t at = interrupted_at(context);
   const auto end = frames.begin() + static_cast<ptrdiff_t>(count);
   auto frame = std::find(frames.begin(), end, reinterpret_cast<void*>(at));

@@ -9,6 +9,9 @@
 
 namespace opgate {
 
+/// The most frames that interrupted_frames() gives.
+inline constexpr size_t kMostFrames = 96;
+
 /// Must be called once before `interrupted_frames` is used: what that needs may be loaded by its first call,
 /// which is not safe in a signal handler.
 void prepare_interrupted_frames();

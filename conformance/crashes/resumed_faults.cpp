@@ -19,7 +19,7 @@ std::byte* region = nullptr;
 size_t region_bytes = 0;
 size_t page = 0;
 struct sigaction handler_before {};
-std::array<uintptr_t, 96> frames_of_first;
+std::array<uintptr_t, kMostFrames> frames_of_first;
 std::atomic<size_t> frames_noted{0};
 std::atomic_flag has_faulted;
 

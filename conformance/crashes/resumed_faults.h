@@ -14,7 +14,7 @@ namespace opgate {
 /// is at most one object at a time in a process, whose other threads may touch the region, too.
 class ResumedFaults {
  public:
-  /// `begin` must be the begin of a page.
+  /// `begin` must be the start of a page.
   ResumedFaults(std::byte* begin, size_t bytes);
   ~ResumedFaults();
   ResumedFaults(const ResumedFaults&) = delete;

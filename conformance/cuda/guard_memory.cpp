@@ -11,7 +11,7 @@
 #include <memory>
 #include <optional>
 
-#include "device/simulated_function.h"
+#include <opgate_sim/loaded.h>
 #include "device/simulator.h"
 
 namespace opgate {

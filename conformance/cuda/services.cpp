@@ -7,10 +7,10 @@
 
 #include <exception>
 
+#include <opgate_sim/loaded.h>
 #include "cuda/delay.h"
 #include "cuda/guard_memory.h"
 #include "device/accelerator.h"
-#include "device/simulated_function.h"
 
 namespace opgate {
 namespace {

@@ -1,6 +1,6 @@
 #include "device/host_turns.h"
 
-#include "device/simulated_function.h"
+#include <opgate_sim/loaded.h>
 
 namespace opgate {
 

@@ -10,11 +10,11 @@
 #include <filesystem>
 #include <sstream>
 
+#include <opgate_sim/loaded.h>
 #include "base/cache_folder.h"
 #include "base/files.h"
 #include "base/function_name.h"
 #include "base/search_path.h"
-#include "device/simulated_function.h"
 #include "device/torch_cuda.h"
 
 namespace opgate {

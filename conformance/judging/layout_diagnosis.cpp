@@ -42,14 +42,18 @@ at::Tensor dense_with_room(const at::Tensor& values, const Geometry& laid_out) {
   return storage.as_strided(values.sizes(), dense_strides(values.sizes())).copy_(values);
 }
 
-// What the operator returns for contiguous input that holds what a mistaken kernel would read.
-Outcome with_mistake(CallUnderTest& under_test, const TensorInput& input, const Geometry& misread) {
+// What the operator returns for contiguous arguments, with this tensor as the input.
+Outcome call_with(CallUnderTest& under_test, const TensorInput& input, const at::Tensor& tensor) {
   Arguments arguments =
       materialize(under_test.key(), under_test.cache().values, {.contiguous = true, .take_snapshots = false});
-  arguments.replace(input,
-                    dense_with_room(input.tensor.as_strided(misread.sizes, misread.strides, misread.offset),
-                                    input.geometry));
+  arguments.replace(input, tensor);
   return invoke(under_test.op(), std::move(arguments.stack), under_test.key().device);
+}
+
+// What the operator returns for contiguous input that holds what a mistaken kernel would read.
+Outcome with_mistake(CallUnderTest& under_test, const TensorInput& input, const Geometry& misread) {
+  const at::Tensor read = input.tensor.as_strided(misread.sizes, misread.strides, misread.offset);
+  return call_with(under_test, input, dense_with_room(read, input.geometry));
 }
 
 // Whether the operator returns what it would return with the mistake.
@@ -116,16 +120,13 @@ std::vector<std::string> misreading_calls(CallUnderTest& under_test, const Tenso
   if (under_test.key().device != c10::kCPU || c10::isIntegralType(dtype, /*includeBool=*/true) ||
       input.tensor.numel() > kMostElements)
     return {};
-  Arguments arguments =
-      materialize(under_test.key(), under_test.cache().values, {.contiguous = true, .take_snapshots = false});
   const std::optional<SeparatedRows> rows = separate_rows(input.tensor.contiguous());
   if (!rows) return {};
-  arguments.replace(input, rows->tensor);
   const ResumedFaults faults(rows->begin, rows->bytes);
-  static_cast<void>(invoke(under_test.op(), std::move(arguments.stack), c10::kCPU));
+  static_cast<void>(call_with(under_test, input, rows->tensor));
   std::vector<std::string> calls;
   for (const StackFrame& frame : faults.first()) {
-    if (!frame.is_of_torch) calls.push_back(frame.text());
+    if (!frame.is_of_torch()) calls.push_back(frame.text());
   }
   return calls;
 } catch (const std::bad_alloc&) {  // the finding is worth more than its line

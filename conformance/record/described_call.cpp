@@ -14,10 +14,10 @@
 #include <optional>
 #include <vector>
 
+#include <opgate_sim/loaded.h>
 #include "base/dtypes.h"
 #include "base/tensors_in.h"
 #include "device/device.h"
-#include "device/simulated_function.h"
 #include "inputs/call_key.h"
 #include "spec/sample_json.h"
 

@@ -5,22 +5,15 @@
 #include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/cuda/CUDAException.h>
 #include <c10/cuda/CUDAStream.h>
-#include <dlfcn.h>
+#include <opgate_sim/loaded.h>
 
 #include <cstring>
 
 namespace opgate::simulator::aten {
 namespace {
 
-// The runtime that the process has loaded, which this library must not link: it would bring a second one
-// along.
-template <class Function>
-Function* of_runtime(const char* name) {
-  return reinterpret_cast<Function*>(dlsym(RTLD_DEFAULT, name));
-}
-
 void* host_view(const void* pointer) {
-  static auto* const function = of_runtime<decltype(opgate_sim_host_view)>("opgate_sim_host_view");
+  static auto* const function = OPGATE_SIMULATED(opgate_sim_host_view);
   return function(pointer);
 }
 
@@ -28,7 +21,7 @@ void check(int error) { C10_CUDA_CHECK(static_cast<cudaError_t>(error)); }
 
 }  // namespace
 
-bool is_simulated() { return of_runtime<decltype(opgate_sim_host_view)>("opgate_sim_host_view") != nullptr; }
+bool is_simulated() { return OPGATE_SIMULATED(opgate_sim_host_view) != nullptr; }
 
 at::Tensor as_number_like(at::Tensor made, const at::Tensor& original) {
   if (original.unsafeGetTensorImpl()->is_wrapped_number())
@@ -62,13 +55,13 @@ at::Tensor copy_to_device(const at::Tensor& tensor) {
 
 void launch(const std::string& op, const std::vector<OpgateSimAccess>& accesses, void (*function)(void*),
             void* data) {
-  static auto* const call = of_runtime<decltype(opgate_sim_launch)>("opgate_sim_launch");
+  static auto* const call = OPGATE_SIMULATED(opgate_sim_launch);
   check(call(c10::cuda::getCurrentCUDAStream().stream(), function, data, op.c_str(), accesses.data(),
              accesses.size()));
 }
 
 void note_accesses(const std::string& op, const std::vector<OpgateSimAccess>& accesses) {
-  static auto* const call = of_runtime<decltype(opgate_sim_note_accesses)>("opgate_sim_note_accesses");
+  static auto* const call = OPGATE_SIMULATED(opgate_sim_note_accesses);
   check(call(op.c_str(), accesses.data(), accesses.size()));
 }
 
@@ -76,27 +69,27 @@ void note_accesses(const std::string& op, const std::vector<OpgateSimAccess>& ac
 void record_stream(at::Tensor& tensor, c10::Stream stream) {
   const c10::cuda::CUDAStream of_device(stream);
   c10::cuda::CUDACachingAllocator::recordStream(tensor.storage().data_ptr(), of_device);
-  static auto* const call = of_runtime<decltype(opgate_sim_will_wait)>("opgate_sim_will_wait");
+  static auto* const call = OPGATE_SIMULATED(opgate_sim_will_wait);
   check(call(tensor.storage().data(), of_device.stream()));
 }
 
 void fail_in_stream(const char* message) {
-  static auto* const call = of_runtime<decltype(opgate_sim_fail)>("opgate_sim_fail");
+  static auto* const call = OPGATE_SIMULATED(opgate_sim_fail);
   call(message);
 }
 
 void note_unsupported(const char* what) {
-  static auto* const call = of_runtime<decltype(opgate_sim_note_unsupported)>("opgate_sim_note_unsupported");
+  static auto* const call = OPGATE_SIMULATED(opgate_sim_note_unsupported);
   call(what);
 }
 
 bool runs_at_once() {
-  static auto* const function = of_runtime<decltype(opgate_sim_aten_at_once)>("opgate_sim_aten_at_once");
+  static auto* const function = OPGATE_SIMULATED(opgate_sim_aten_at_once);
   return function() != 0;
 }
 
 bool logs() {
-  static const bool value = of_runtime<decltype(opgate_sim_log)>("opgate_sim_log")() != 0;
+  static const bool value = OPGATE_SIMULATED(opgate_sim_log)() != 0;
   return value;
 }
 

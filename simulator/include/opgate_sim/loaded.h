@@ -1,4 +1,5 @@
-// The functions of the simulated device, which is loaded, and not linked.
+// The functions of opgate_sim.h, of the runtime that the process has loaded. A library must not link it,
+// because that would bring a second one along.
 #pragma once
 
 #include <dlfcn.h>
