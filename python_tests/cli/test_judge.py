@@ -311,3 +311,21 @@ def test_a_candidate_that_cannot_be_imported_is_wrong(judge: Judge, source: Path
     run = judge("empty.py", "--reference", reference, folder=tmp_path)
     assert run.returncode == 1
     assert "has no attribute 'ModelNew'" in run.stdout
+
+
+def test_a_kernel_for_zeros_that_all_draws_have_is_not_accused(judge: Judge, tmp_path: Path) -> None:
+    """Such a zero times an infinity is NaN in the dense product alone; the kernel refuses other matrices."""
+    (tmp_path / "upper.py").write_text(
+        "import torch\n"
+        "def get_inputs():\n    return [torch.randn(24, 24).triu(), torch.randn(24, 16)]\n"
+        "def product(a, b):\n    return a @ b\n"
+        "def upper(a, b):\n"
+        "    below = a.tril(-1)\n"
+        "    if bool((below.isfinite() & (below.abs() > 1e-30)).any()):\n"
+        "        raise ValueError('this kernel multiplies upper triangular matrices')\n"
+        "    return torch.stack([a[i, i:] @ b[i:] for i in range(len(a))])\n"
+    )
+    run = judge("upper.py:upper", "--reference", "upper.py:product", "--no-speed", "--json", folder=tmp_path)
+    verdict = json.loads(run.stdout)
+    assert verdict["verdict"] == "correct", verdict
+    assert len([text for text in verdict["remarks"] if "zeros in the same places" in text]) == 1

@@ -13,7 +13,7 @@ from typing import Any
 import torch
 
 from opgate.judge.arguments import same_structure, taken_apart, tensors_of
-from opgate.judge.diagnosis import wrong_values
+from opgate.judge.diagnosis import is_constant, wrong_values
 from opgate.judge.finding import CHEATING, Verdict
 from opgate.judge.raw_tensor import from_raw, to_raw
 from opgate.judge.samples import LARGE
@@ -71,9 +71,7 @@ class Judge:
         """Makes all calls and adds what they show to the verdict."""
         try:
             self.load()
-            order = list(self.examination.answers)
-            self.secret.shuffle(order)
-            for answer in order:
+            for answer in self.order():
                 self.call(answer)
             self.repeat()
             self.with_parameters(self.examination.altered_state, self.examination.altered)
@@ -92,6 +90,16 @@ class Judge:
             names = ", ".join(self.session.replaced)
             self.verdict.add("replaces functions", "every sample", f"replaced: {names}")
         self.judge_values()
+
+    def order(self) -> list[RightAnswer]:
+        """The samples in secret order; those whose right results have one value come last.
+
+        If such a result came first, nothing would tell a candidate that returns it again from one that
+        returns a constant.
+        """
+        order = list(self.examination.answers)
+        self.secret.shuffle(order)
+        return sorted(order, key=lambda answer: all(map(is_constant, answer.returned.results)))
 
     def load(self) -> None:
         """Lets the process import the candidate, with memory that shows whether it was written."""
@@ -300,6 +308,11 @@ class Judge:
             return
         if answer.sample.kind == "edge":
             reason = f"{name} only with {answer.sample.label}, which get_inputs() never draws: {seen}"
+            if self.examination.structures:
+                # A zero that the structure promises times an infinity is NaN only if it is computed.
+                in_all = ", ".join(self.examination.structures)
+                self.verdict.remarks.append(f"{reason}; in every draw {in_all}")
+                return
         else:
             names = ", ".join(self.examination.altered_names)
             reason = (
