@@ -37,6 +37,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    # A process takes whole files, and those that take longest must not be the last ones.
+    items.sort(key=lambda item: item.path.parent.name != "slow")
     if config.getoption("--all"):
         return
     left_out = [item for item in items if item.get_closest_marker("exhaustive")]
