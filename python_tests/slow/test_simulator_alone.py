@@ -46,7 +46,7 @@ def test_the_readme_builds_and_tests_it_without_torch(source: Path, tmp_path: Pa
     environment["PATH"] = tools_without_torch(tmp_path / "tools")
     # The other tests take minutes, and run in the build of OpGate with the same sources.
     commands = (
-        f"{build} --target opgate_simulator_runtime_tests",
+        f"{build} --target simulator/src/all opgate_simulator_runtime_tests",
         f"{test} -R simulator.runtime --no-tests=error",
     )
     for command in commands:
