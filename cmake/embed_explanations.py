@@ -4,7 +4,7 @@ embed_explanations.py LIST SOURCE
 
 LIST has one file on each line: those of the checks and rules, in C++ or Python, and the Markdown files beside
 them. Each needs the other. The files of checks in Python are only looked through, because the package reads
-them itself. The format is that of conformance/python/opgate/explanation.py.
+them itself. The format is that of conformance/python/opgate/judging/explanation.py.
 """
 
 from __future__ import annotations

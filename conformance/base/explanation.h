@@ -1,5 +1,5 @@
 // What `opgate explain` prints about a check, or about a rule of the gate. The texts stand in the Markdown
-// file beside its code, value_layout.md beside value_layout.cpp; python/opgate/explanation.py says how such a
+// file beside its code, value_layout.md beside value_layout.cpp; python/opgate/judging/explanation.py says how such a
 // file is written.
 #pragma once
 

@@ -15,7 +15,7 @@ using nlohmann::json;
 std::map<std::string, std::filesystem::path> modules_here(const ModulesRead& then, const Config& config) {
   if (config.modules.empty()) return {};
   const Programs programs = this_program(config);
-  Command command = python_command(programs, "opgate.found_modules");
+  Command command = python_command(programs, "opgate.modules.found");
   json others = json::array();
   for (const auto& [name, file] : then.files) others.push_back(name);
   command.words.push_back(json{{"listed", config.modules}, {"others", std::move(others)}}.dump());

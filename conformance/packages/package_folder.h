@@ -1,5 +1,5 @@
 // The packages of one run. DEVICE.json lists them, their calls, and the calls that could not be packaged;
-// DEVICE.python.json has the digests of what they returned in Python. python/opgate/package.py writes both.
+// DEVICE.python.json has the digests of what they returned in Python. python/opgate/packages/package.py writes both.
 #pragma once
 
 #include <c10/core/DeviceType.h>

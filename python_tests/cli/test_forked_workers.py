@@ -157,7 +157,7 @@ import os
 import subprocess
 import sys
 
-from opgate.forking import fork_worker
+from opgate.worker.forking import fork_worker
 
 for name in ("commands", "answers"):
     open(name, "w").close()

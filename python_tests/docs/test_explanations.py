@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from opgate.explanation import Explanation, ProseError, read_explanation
+from opgate.judging.explanation import Explanation, ProseError, read_explanation
 
 WHOLE = """# some.check
 

@@ -1,10 +1,15 @@
 """The folders of conformance/ include each other one way, in the order that docs/design.md shows.
 
 So do those of simulator/src/, for which simulator/docs/design.md has a table. Between the two projects, files
-include only the public headers of simulator/include/.
+include only the public headers of simulator/include/. The rooms of the Python package, which pyproject.toml
+lists, import each other one way.
 """
 
+import os
 import re
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -128,3 +133,48 @@ def test_an_include_of_a_higher_layer_is_found(
     path.write_text(f'#include "{include}"\n')
     wrong = wrong_includes(tmp_path, [{"low", "other"}, {"high"}])
     assert wrong[:1] == ([complaint] if complaint else [])
+
+
+def linted_imports(source: Path, package_root: Path) -> subprocess.CompletedProcess[str]:
+    """What import-linter reports about the package in `package_root` by the contracts of pyproject.toml."""
+    command = [
+        Path(sys.executable).parent / "lint-imports",
+        "--no-cache",
+        "--no-logo",
+        "pyproject.toml",
+    ]
+    environment = os.environ | {"PYTHONPATH": str(package_root)}
+    return subprocess.run(command, cwd=source, env=environment, capture_output=True, text=True, check=False)
+
+
+def test_rooms_in_python_import_each_other_one_way(source: Path) -> None:
+    linted = linted_imports(source, source / "conformance" / "python")
+    assert linted.returncode == 0, linted.stdout
+
+
+@pytest.mark.parametrize(
+    ("room", "import_upwards", "reported"),
+    [
+        (
+            "specs",
+            "from opgate.worker.forking import fork",
+            "opgate.specs is not allowed to import opgate.worker",
+        ),
+        (
+            "judge/sandbox",
+            "import opgate.judge.truth.samples",
+            "opgate.judge.sandbox is not allowed to import",
+        ),
+        ("another_room", "", "opgate.another_room"),
+    ],
+)
+def test_an_import_upwards_and_a_room_that_is_not_listed_are_reported(
+    room: str, import_upwards: str, reported: str, source: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(source / "conformance" / "python" / "opgate", tmp_path / "opgate")
+    (tmp_path / "opgate" / room).mkdir(exist_ok=True)
+    with (tmp_path / "opgate" / room / "__init__.py").open("a") as file:
+        file.write(f"{import_upwards}\n")
+    linted = linted_imports(source, tmp_path)
+    assert linted.returncode == 1, linted.stdout
+    assert reported in linted.stdout

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import opgate
 import pytest
-from opgate.registry import Check
+from opgate.judging.registry import Check
 
 # Keyword arguments in Python, as `sample(..., named="small")`. And what only tests of OpGate need.
 KEYWORDS_IN_PYTHON = {"named", "because"}
@@ -52,7 +52,7 @@ def test_every_word_that_names_something_is_written_in_both_languages(source: Pa
     words = naming_words(source)
     assert words
     header = (source / "conformance/include/opgate/spec.h").read_text()
-    module = (source / "conformance/python/opgate/spec.py").read_text()
+    module = (source / "conformance/python/opgate/specs/spec.py").read_text()
     assert set(re.findall(r'return names\("(\w+)"', header)) == words
     assert set(re.findall(r'return self\._names\("(\w+)"', module)) == words
 

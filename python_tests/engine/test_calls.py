@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import torch
-from opgate.call import OpModule, keyword_names, split_keywords
+from opgate.calls.call import OpModule, keyword_names, split_keywords
 from opgate.checks.export_graph import graph_calls
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import opgate
 import pytest
 import torch
-from opgate.smaller_samples import LARGE, smaller
+from opgate.assertion.smaller_samples import LARGE, smaller
 
 SIDE = 1000
 MOST_CALLS_AT_GIVEN_SIZE = 80

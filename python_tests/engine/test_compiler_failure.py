@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import torch
-from opgate.compiler_failure import judge_failure
+from opgate.judging.compiler_failure import judge_failure
 
 
 def raised_at(file: Path, source: str) -> Exception:

@@ -11,8 +11,8 @@ from typing import Any, Optional
 import pytest
 import torch
 from opgate import _engine
-from opgate.function_annotations import annotated_schema
-from opgate.names import name_of_function, subject_name
+from opgate.functions.annotations import annotated_schema
+from opgate.specs.names import name_of_function, subject_name
 
 
 def seen(*calls: dict[str, str], returns: list[str] | None = None, **facts: dict[str, Any]) -> str:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import torch
-from opgate.judge.finding import Verdict
-from opgate.judge.judge import Judge
-from opgate.judge.reference import Returned
-from opgate.judge.samples import Sample
-from opgate.judge.truth import Examination, RightAnswer
+from opgate.judge.truth.reference import Returned
+from opgate.judge.truth.samples import Sample
+from opgate.judge.truth.truth import Examination, RightAnswer
+from opgate.judge.verdict.finding import Verdict
+from opgate.judge.verdict.judge import Judge
 
 
 def test_a_sample_whose_result_has_one_value_comes_last() -> None:

@@ -23,7 +23,7 @@ WORDS: dict[str, Callable[[opgate.ModelSpec], None]] = {
 def models(monkeypatch: pytest.MonkeyPatch) -> dict[str, opgate.ModelSpec]:
     """The registered models: none at first."""
     registered: dict[str, opgate.ModelSpec] = {}
-    monkeypatch.setattr(sys.modules["opgate.model"], "MODELS", registered)  # opgate.model is a function
+    monkeypatch.setattr(sys.modules["opgate.specs.model"], "MODELS", registered)  # opgate.model is a function
     return registered
 
 

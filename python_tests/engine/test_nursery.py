@@ -7,7 +7,7 @@ import sys
 
 CLOSED_WHILE_IT_STARTS = """
 import os, socket, sys, time
-from opgate.judge.nursery import Limits, Nursery
+from opgate.judge.sandbox.nursery import Limits, Nursery
 
 nursery = Nursery(lambda which, commands, answers: time.sleep(600), Limits(None, 600))
 read, write = os.pipe()

@@ -82,7 +82,7 @@ std::vector<fs::path> libraries_with_needs(const Recording& recording) {
 ImportableModules importable_modules(const Recording& recording, const Programs& programs) {
   ImportableModules found;
   if (recording.modules.empty()) return found;
-  Command command = python_command(programs, "opgate.recorded_modules");
+  Command command = python_command(programs, "opgate.modules.recorded");
   command.words.push_back(json{
       {"modules", described(recording.modules)},
       {"before", described(recording.program)},

@@ -2,10 +2,10 @@
 
 from typing import TYPE_CHECKING, Any
 
-import opgate.kernel_folders  # noqa: F401  (finds the modules of kernels)
-from opgate.accuracy import Accuracy, exact, ulps
-from opgate.class_spec import ClassSpec, class_spec
-from opgate.domains import (
+import opgate.modules.kernel_folders  # noqa: F401  (finds the modules of kernels)
+from opgate.specs.accuracy import Accuracy, exact, ulps
+from opgate.specs.class_spec import ClassSpec, class_spec
+from opgate.specs.domains import (
     GeneratorArgument,
     TensorArgument,
     extremes,
@@ -23,20 +23,20 @@ from opgate.domains import (
     uniform,
     values,
 )
-from opgate.dtypes import every_dtype, floating, integral
-from opgate.model import ModelSpec, model
-from opgate.onnx_forms import onnx
-from opgate.spec import OpSpec, spec
+from opgate.specs.dtypes import every_dtype, floating, integral
+from opgate.specs.model import ModelSpec, model
+from opgate.specs.onnx_forms import onnx
+from opgate.specs.spec import OpSpec, spec
 
 if TYPE_CHECKING:  # a worker must be able to start without torch, to report that torch is missing
-    from opgate.assertion import check
+    from opgate.assertion.checking import check
 
 
 def __getattr__(name: str) -> Any:
     """Imports `check` when it is first used, because it needs torch and the engine."""
     if name != "check":
         raise AttributeError(f"module 'opgate' has no attribute {name!r}")
-    from opgate.assertion import check
+    from opgate.assertion.checking import check
 
     return check
 

@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 
-from opgate.case_id import CaseId
+from opgate.calls.case_id import CaseId
 
 SHOWN = 3  # defects of an item: the first ones are shown, and the rest are only counted
 BAD = ("fail", "crash", "timeout", "invalid")

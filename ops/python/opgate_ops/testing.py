@@ -17,8 +17,8 @@ from typing import Any
 
 import torch
 from opgate import TensorArgument, _engine
-from opgate.dtypes import dtype_name
-from opgate.nearness import difference_at_largest
+from opgate.calls.nearness import difference_at_largest
+from opgate.specs.dtypes import dtype_name
 
 Function = Callable[..., torch.Tensor]
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from opgate.call import Call, first_line, flat_tensors
-from opgate.judgement import PASS, Judgement, fail, owed
-from opgate.package import snapshot
-from opgate.registry import check
-from opgate.resize import other_inputs, shapes
+from opgate.calls.call import Call, first_line, flat_tensors
+from opgate.calls.resize import other_inputs, shapes
+from opgate.judging.judgement import PASS, Judgement, fail, owed
+from opgate.judging.registry import check
+from opgate.packages.package import snapshot
 
 PROMISED = "the package, compiled once with open sizes, returns eager's values for other sizes"
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from opgate.call import Call, first_line
-from opgate.judgement import PASS, Judgement, fail
-from opgate.registry import check
+from opgate.calls.call import Call, first_line
+from opgate.judging.judgement import PASS, Judgement, fail
+from opgate.judging.registry import check
 
 PROMISED = "the package, run in Python, returns eager's values"
 

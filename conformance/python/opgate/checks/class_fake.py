@@ -9,9 +9,9 @@ from torch._library.fake_class_registry import find_fake_class, maybe_to_fake_ob
 from torch._subclasses.fake_tensor import FakeTensorMode
 
 from opgate import _engine
-from opgate.call import Call, first_line
-from opgate.judgement import PASS, Judgement, fail
-from opgate.registry import check
+from opgate.calls.call import Call, first_line
+from opgate.judging.judgement import PASS, Judgement, fail
+from opgate.judging.registry import check
 
 PROMISED = "the fake class answers every method as the class itself does, except for the values of tensors"
 SEQUENCES = 4

@@ -8,13 +8,13 @@ from typing import Any
 
 import torch
 
-from opgate.call import Call, flat_tensors
-from opgate.compiler_failure import judge_failure
-from opgate.judgement import PASS, Judgement, fail, owed
-from opgate.nearness import difference_at_largest
-from opgate.registry import check
-from opgate.resize import other_inputs, shapes
-from opgate.strides import strides
+from opgate.calls.call import Call, flat_tensors
+from opgate.calls.nearness import difference_at_largest
+from opgate.calls.resize import other_inputs, shapes
+from opgate.calls.strides import strides
+from opgate.judging.compiler_failure import judge_failure
+from opgate.judging.judgement import PASS, Judgement, fail, owed
+from opgate.judging.registry import check
 
 PROMISED = "compiled without a graph break, the call returns what eager returns"
 # The compiler computes gradients with operators of its own, which round differently: as in grad.reference.

@@ -8,11 +8,11 @@ from typing import Any
 
 import torch
 
-from opgate.call import Call, first_line
+from opgate.calls.call import Call, first_line
 from opgate.checks.compile_equal import Seen, difference, run
-from opgate.functions import FUNCTIONS, in_python
-from opgate.judgement import PASS, Judgement, fail
-from opgate.registry import check
+from opgate.functions.registered import FUNCTIONS, in_python
+from opgate.judging.judgement import PASS, Judgement, fail
+from opgate.judging.registry import check
 
 PROMISED = "compiled as it is, without being an operator, the function returns what eager returns"
 TRACED = "torch.compile traces the function as it is, without a graph break"

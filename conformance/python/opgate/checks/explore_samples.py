@@ -8,10 +8,10 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from opgate import _engine
-from opgate.call import Call
-from opgate.drawn_samples import ZEROS, Drawn, draw_sample, not_large, pick, ways_to_vary
-from opgate.judgement import Judgement, fail
-from opgate.registry import check
+from opgate.calls.call import Call
+from opgate.calls.drawn_samples import ZEROS, Drawn, draw_sample, not_large, pick, ways_to_vary
+from opgate.judging.judgement import Judgement, fail
+from opgate.judging.registry import check
 
 if TYPE_CHECKING:
     from hypothesis.strategies import DrawFn

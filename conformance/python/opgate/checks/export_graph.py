@@ -8,10 +8,10 @@ import operator
 import torch
 
 from opgate import _engine
-from opgate.call import Call, first_line, flat_tensors
-from opgate.judgement import PASS, Judgement, fail
-from opgate.package import export
-from opgate.registry import check
+from opgate.calls.call import Call, first_line, flat_tensors
+from opgate.judging.judgement import PASS, Judgement, fail
+from opgate.judging.registry import check
+from opgate.packages.package import export
 
 # The exported program draws from the same generator as eager does.
 SEED = 0

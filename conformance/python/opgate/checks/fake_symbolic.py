@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from opgate.call import Call, first_line, flat_tensors
-from opgate.judgement import PASS, Judgement, fail
-from opgate.registry import check
-from opgate.resize import other_inputs, shapes
+from opgate.calls.call import Call, first_line, flat_tensors
+from opgate.calls.resize import other_inputs, shapes
+from opgate.judging.judgement import PASS, Judgement, fail
+from opgate.judging.registry import check
 
 if TYPE_CHECKING:
-    from opgate.symbolic_trace import Trace
+    from opgate.calls.symbolic_trace import Trace
 
 PROMISED = "with symbolic sizes, the fake kernel's results are right for every size"
 CURE_OF_UNBACKED = (
@@ -59,7 +59,7 @@ def judge_resized(
 
 def judge_traced(call: Call, tensors: list[torch.Tensor], sizes: str) -> Judgement:
     """Traces the call with `sizes`, a key of KINDS, and checks that they stay symbolic and are right."""
-    from opgate.symbolic_trace import (
+    from opgate.calls.symbolic_trace import (
         KINDS,
         trace,
     )  # this import takes as long as torch's own, so only this check pays for it
@@ -90,7 +90,7 @@ def judge_traced(call: Call, tensors: list[torch.Tensor], sizes: str) -> Judgeme
 )
 def judge(call: Call) -> Judgement:
     """Judges the fake kernel with backed sizes, and with unbacked ones, which only a spec can promise."""
-    from opgate.symbolic_trace import BACKED, UNBACKED
+    from opgate.calls.symbolic_trace import BACKED, UNBACKED
 
     tensors = call.tensors()
     backed = judge_traced(call, tensors, BACKED)

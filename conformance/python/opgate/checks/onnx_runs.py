@@ -8,14 +8,14 @@ from typing import Any
 import torch
 
 from opgate import _engine
-from opgate.call import Call, first_line, flat_tensors
-from opgate.judgement import PASS, Judgement, fail, invalid
-from opgate.names import name_of
-from opgate.nearness import difference_at_largest
-from opgate.onnx_forms import FORMS, Form, operators
-from opgate.package import open_sizes
-from opgate.registry import check
-from opgate.resize import other_inputs, shapes
+from opgate.calls.call import Call, first_line, flat_tensors
+from opgate.calls.nearness import difference_at_largest
+from opgate.calls.resize import other_inputs, shapes
+from opgate.judging.judgement import PASS, Judgement, fail, invalid
+from opgate.judging.registry import check
+from opgate.packages.package import open_sizes
+from opgate.specs.names import name_of
+from opgate.specs.onnx_forms import FORMS, Form, operators
 
 PROMISED = (
     "exported to ONNX in each of its forms, the model is valid and, where it can run, gives eager's values"

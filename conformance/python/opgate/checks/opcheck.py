@@ -5,9 +5,9 @@ from __future__ import annotations
 import torch
 
 from opgate import _engine
-from opgate.call import Call, first_line, keyword_names, split_keywords
-from opgate.judgement import PASS, Judgement, fail, owed
-from opgate.registry import check
+from opgate.calls.call import Call, first_line, keyword_names, split_keywords
+from opgate.judging.judgement import PASS, Judgement, fail, owed
+from opgate.judging.registry import check
 
 # This test regards NaN as different from NaN, and compares results that the operator leaves uninitialised.
 TRACES = "test_aot_dispatch_dynamic"

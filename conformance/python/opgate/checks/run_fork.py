@@ -12,9 +12,9 @@ import warnings
 import torch
 
 from opgate import _engine
-from opgate.call import Call, first_line
-from opgate.judgement import PASS, Judgement, fail
-from opgate.registry import check
+from opgate.calls.call import Call, first_line
+from opgate.judging.judgement import PASS, Judgement, fail
+from opgate.judging.registry import check
 
 PROMISED = "the reference's result in a process that was forked after the operator had been used"
 PATIENCE = 10.0  # seconds; a call takes milliseconds, and one that waits for a lost thread takes for ever

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 import torch
 
 from opgate import _engine
-from opgate.call import Call, first_line, flat_tensors
-from opgate.judgement import PASS, Judgement, fail
-from opgate.registry import check
+from opgate.calls.call import Call, first_line, flat_tensors
+from opgate.judging.judgement import PASS, Judgement, fail
+from opgate.judging.registry import check
 
 PROMISED = "torch.func.vmap returns what the calls one by one return"
 ROWS = 3

@@ -14,8 +14,8 @@ from opgate.first_spec.operators import Operator, operators_of, recordings
 from opgate.first_spec.registration import operator_name, registration
 from opgate.first_spec.results_seen import seen_results
 from opgate.first_spec.writing import module
-from opgate.functions import is_function, register_functions
-from opgate.worker import SetupError, load_libraries, load_modules
+from opgate.functions.registered import is_function, register_functions
+from opgate.worker.setting_up import SetupError, load_libraries, load_modules
 
 
 def counted(number: int, noun: str) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from opgate.call import overload_of
+from opgate.calls.call import overload_of
 from opgate.first_spec.operators import Operator
 
 SECONDS = 20

@@ -10,8 +10,8 @@ from typing import Any
 import torch
 
 from opgate import _engine
-from opgate.functions import is_function, operator_of
-from opgate.kernel_folders import registered_name, stable_name
+from opgate.functions.registered import is_function, operator_of
+from opgate.modules.kernel_folders import registered_name, stable_name
 
 
 @dataclass

@@ -6,7 +6,7 @@ import torch
 
 from opgate.first_spec.operators import Operator
 from opgate.first_spec.results_seen import Seen, like_argument, sizes_from_arguments
-from opgate.methods import WITHOUT_NAME
+from opgate.functions.methods import WITHOUT_NAME
 from opgate.recording.function_recorder.signature import OF_OBJECT
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from opgate import _engine
-from opgate.call import flat_tensors, keyword_names, overload_of, split_keywords
+from opgate.calls.call import flat_tensors, keyword_names, overload_of, split_keywords
 from opgate.first_spec.guess import in_a_child
 from opgate.first_spec.operators import Operator
 

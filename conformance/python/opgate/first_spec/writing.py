@@ -29,7 +29,7 @@ def matter(values: list[float]) -> bool:
 
 
 def tensor(described: dict[str, Any]) -> str:
-    """The tensor as a call of a function of opgate.domains."""
+    """The tensor as a call of a function of opgate.specs.domains."""
     shape = tuple(described["shape"])
     family, _, rest = described["values"].partition("(")
     parameters = [float(part) for part in rest.rstrip(")").split(",") if part]

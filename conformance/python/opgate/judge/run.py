@@ -10,20 +10,20 @@ from typing import Any
 
 import torch
 
-from opgate.judge import candidate_process, isolation
-from opgate.judge.called_operators import operators_of
-from opgate.judge.conclusions import conclude
-from opgate.judge.finding import Verdict
-from opgate.judge.judge import Judge
-from opgate.judge.nursery import Limits, Nursery
-from opgate.judge.operators import OperatorSources
-from opgate.judge.opponents import Opponents
 from opgate.judge.receipt import described, receipt
-from opgate.judge.report_text import report
-from opgate.judge.session import Session
-from opgate.judge.source_file import SetupError, SourceFile
-from opgate.judge.timed_candidate import time_candidate
-from opgate.judge.truth_process import TruthProcess
+from opgate.judge.sandbox import candidate_process, isolation
+from opgate.judge.sandbox.nursery import Limits, Nursery
+from opgate.judge.sandbox.session import Session
+from opgate.judge.speed.opponents import Opponents
+from opgate.judge.speed.timed_candidate import time_candidate
+from opgate.judge.subject.called_operators import operators_of
+from opgate.judge.subject.operators import OperatorSources
+from opgate.judge.subject.source_file import SetupError, SourceFile
+from opgate.judge.truth.truth_process import TruthProcess
+from opgate.judge.verdict.conclusions import conclude
+from opgate.judge.verdict.finding import Verdict
+from opgate.judge.verdict.judge import Judge
+from opgate.judge.verdict.report_text import report
 
 STATUS = {"correct": 0, "unclear": 3, "wrong": 1, "cheating": 1}
 NAMES = {"cpu": "cpu", "cuda": "sim"}

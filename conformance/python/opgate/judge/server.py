@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from opgate.judge import isolation
+from opgate.judge.sandbox import isolation
 
 SECONDS_TO_ASK = 5.0
 SECONDS_TO_END = 5.0

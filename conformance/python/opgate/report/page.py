@@ -7,7 +7,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from opgate.explanation import Explanation
+from opgate.judging.explanation import Explanation
 from opgate.report.summary import ReportError, Summary
 
 LEFT, RIGHT = 0.01, 10_000.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from opgate.explanation import Explanation
+from opgate.judging.explanation import Explanation
 from opgate.report.markdown import cell, code
 from opgate.report.summary import Summary
 

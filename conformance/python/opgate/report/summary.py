@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from opgate.case_id import CaseId
+from opgate.calls.case_id import CaseId
 
 BROKEN = ("fail", "crash", "timeout")
 

@@ -1,0 +1,1 @@
+"""opgate.check: the checks inside an existing test, without a spec."""

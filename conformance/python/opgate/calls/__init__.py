@@ -1,0 +1,1 @@
+"""One call of an operator or a model, and other calls that are made of it."""

@@ -1,0 +1,1 @@
+"""A candidate's process: how it is started, isolated and asked."""

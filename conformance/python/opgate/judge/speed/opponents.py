@@ -1,0 +1,79 @@
+"""What a candidate's speed is compared with: the reference, and torch.compile of the reference.
+
+Both run as candidates do, each in a sandboxed process of its own in which no candidate has ever been.
+"""
+
+from __future__ import annotations
+
+import io
+
+import torch
+
+from opgate.judge.sandbox.nursery import Nursery
+from opgate.judge.sandbox.session import Lost, Session
+from opgate.judge.speed.timed_process import TimedProcess
+from opgate.judge.subject.source_file import SourceFile
+from opgate.judge.truth.truth import Examination
+
+SECONDS_OF_COMPILING = 300.0
+
+
+class Opponents:
+    """The processes, which are started when they are first needed and stay for the next candidate."""
+
+    def __init__(self, source: SourceFile, nurseries: dict[str, Nursery], seconds: float) -> None:
+        self.source = source
+        self.nurseries = nurseries
+        self.seconds = seconds
+        self.sides: dict[str, TimedProcess] = {}
+        self.problems: dict[str, str] = {}
+
+    def ready(self, examination: Examination) -> dict[str, TimedProcess]:
+        """Those that work, by name, with the parameters of this examination."""
+        for name, nursery in self.nurseries.items():
+            if name in self.problems:
+                continue
+            try:
+                if name not in self.sides:
+                    self.sides[name] = self.started(name, nursery, examination)
+                elif examination.state:
+                    self.sides[name].session.ask({"do": "alter"}, [kept(examination.state)], self.seconds)
+            except Lost as lost:
+                self.give_up(name, lost.evidence)
+        return dict(self.sides)
+
+    def started(self, name: str, nursery: Nursery, examination: Examination) -> TimedProcess:
+        """A new process that has loaded the reference. Raises Lost."""
+        session = Session(nursery, self.source, "cpu")
+        is_compiled = name == "compiled"
+        side = TimedProcess(session, name, max(self.seconds, SECONDS_OF_COMPILING))
+        head = {"do": "load", "seed": examination.seed, "poison": 0, "compile": is_compiled}
+        loaded = kept((examination.init, examination.state))
+        try:
+            reply, _ = session.ask(head, [loaded], SECONDS_OF_COMPILING)
+            if "raised" in reply:
+                raise Lost("raises", str(reply["raised"]))
+        except Lost:
+            session.end()
+            raise
+        return side
+
+    def give_up(self, name: str, why: str) -> None:
+        """Ends a process that cannot be timed."""
+        self.problems[name] = (why.splitlines() or ["it fails"])[0][:200]
+        if name in self.sides:
+            self.sides.pop(name).session.end()
+
+    def end(self) -> None:
+        """Ends all processes."""
+        for side in self.sides.values():
+            side.session.end()
+        for nursery in self.nurseries.values():
+            nursery.close()
+
+
+def kept(value: object) -> bytes:
+    """The value as torch writes it."""
+    stream = io.BytesIO()
+    torch.save(value, stream)
+    return stream.getvalue()

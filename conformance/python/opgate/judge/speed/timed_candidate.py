@@ -1,0 +1,61 @@
+"""The measurement of a candidate that is correct, and what it shows beside the times."""
+
+from __future__ import annotations
+
+from opgate.judge.sandbox.session import Lost
+from opgate.judge.speed.opponents import Opponents, kept
+from opgate.judge.speed.speed import Measurement, as_numbers
+from opgate.judge.speed.timed_process import TimedProcess
+from opgate.judge.truth.truth_process import TruthProcess
+from opgate.judge.verdict.judge import Judge
+
+NOW = "calls that were timed"
+FEWEST_WRONG = 3
+"""So many wrong results of timed calls are no accident, if the same calls are right without a clock."""
+AGAIN = 4
+
+
+def time_candidate(judge: Judge, truth: TruthProcess, opponents: Opponents) -> None:
+    """Adds the speed to the verdict, or what the candidate does while it is timed."""
+    if judge.has_state == "same" and (judge.examination.altered or judge.examination.changed):
+        judge.session.ask({"do": "alter"}, [kept(judge.examination.state)], judge.seconds)
+    sides = {"candidate": TimedProcess(judge.session, "candidate", judge.seconds)}
+    sides |= opponents.ready(judge.examination)
+    measurement = Measurement(sides, truth.draw, judge.secret)
+    try:
+        measurement.run()
+        look_at_wrong_results(judge, measurement)
+    except Lost as lost:
+        how = "answers what was not asked" if lost.how == "forged" else lost.how
+        judge.verdict.add(how, NOW, lost.evidence)
+    if judge.session.replaced:
+        names = ", ".join(judge.session.replaced)
+        judge.verdict.add("replaces functions", NOW, f"replaced: {names}")
+    for name, why in measurement.lost.items():
+        opponents.give_up(name, why)
+    if judge.verdict.findings:
+        judge.verdict.speed = {"problem": "it is not correct"}
+        return
+    judge.verdict.speed = as_numbers(measurement.times)
+    for name, why in opponents.problems.items():
+        judge.verdict.speed[name] = {"problem": why}
+    if measurement.why_not:
+        judge.verdict.speed = {"problem": measurement.why_not}
+
+
+def look_at_wrong_results(judge: Judge, measurement: Measurement) -> None:
+    """Makes calls again whose timed results were wrong: are they right if nothing is timed?"""
+    wrong = measurement.wrong
+    if not wrong.answers:
+        return
+    before = len(judge.calls)
+    for answer in wrong.answers[:AGAIN]:
+        judge.call(answer)
+    again = judge.calls[before:]
+    count = len(wrong.answers)
+    if again and not any(call.wrong for call in again) and count >= FEWEST_WRONG:
+        of_all = f"{count} of {measurement.calls} timed results were wrong"
+        seen = f"{of_all}, and right without a clock: {wrong.seen}"
+        judge.verdict.add("idle while it is timed", NOW, seen)
+    else:
+        judge.verdict.add("wrong values", NOW, wrong.seen)

@@ -1,0 +1,110 @@
+"""Operators as references and candidates: how they are found, and which arguments their specs have."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import torch
+
+PLANNED = ["effect.mutation", "value.layout"]
+"""Checks that are planned for each sample as it is."""
+
+
+@dataclass(frozen=True)
+class OperatorSources:
+    """What defines operators and their specs."""
+
+    libraries: tuple[str, ...] = ()
+    specs: tuple[str, ...] = ()
+    modules: tuple[str, ...] = ()
+
+    def files(self) -> list[Path]:
+        """The files of all of these."""
+        found = [importlib.util.find_spec(name) for name in self.modules]
+        named = [spec.origin for spec in found if spec is not None and spec.origin]
+        return [Path(each) for each in (*self.libraries, *self.specs, *named)]
+
+    def load(self) -> None:
+        """Loads the libraries and imports the modules; raises what these raise."""
+        for library in self.libraries:
+            torch.ops.load_library(library)
+        for module in self.modules:
+            importlib.import_module(module)
+
+
+def operator(name: str) -> Callable[..., Any]:
+    """The operator "mylib::op" or "mylib::op.overload", to be called with arguments in schema order.
+
+    Raises AttributeError if there is none.
+    """
+    from opgate.calls.call import keyword_names, overload_of, split_keywords
+
+    overload = overload_of(name)
+    names = keyword_names(overload)
+
+    def call(*arguments: Any) -> Any:
+        positional, keywords = split_keywords(list(arguments), names)
+        return overload(*positional, **keywords)
+
+    return call
+
+
+class SpecSamples:
+    """The samples of an operator's spec, in its first dtype."""
+
+    def __init__(self, name: str, sources: OperatorSources) -> None:
+        from opgate import _engine
+        from opgate.specs.spec import SPECS
+
+        self.engine = _engine
+        written = {each: spec for each, spec in SPECS.items() if each == name}
+        _engine.load(
+            list(sources.specs),
+            json.dumps([spec.as_json() for spec in written.values()]),
+            {each: spec.reference_function for each, spec in written.items() if spec.reference_function},
+        )
+        self.ids = [call for call, _ in planned(name) if call.endswith("/contiguous/cpu")]
+        dtype = next((call.split("/")[1] for call in self.ids), "")
+        if any(call.split("/")[1] == "float32" for call in self.ids):
+            dtype = "float32"
+        self.ids = [call for call in self.ids if call.split("/")[1] == dtype]
+
+    def every(self) -> Iterator[tuple[str, list[Any]]]:
+        """The name and the arguments of each sample."""
+        for call in self.ids:
+            yield call.split("/")[2], list(self.engine.arguments(call))
+
+    def draw(self) -> list[Any]:
+        """The arguments of the largest sample, with other values of their domains: torch's seed decides."""
+        largest = max(self.ids, key=lambda call: elements(self.engine.arguments(call)))
+        seed = int(torch.randint(1, 1 << 62, ()))
+        return list(self.engine.arguments(largest, seed))
+
+
+def planned(name: str) -> list[tuple[str, list[str]]]:
+    """The calls of an operator that has a spec; none for another one."""
+    from opgate import _engine
+
+    try:
+        return list(_engine.plan("[]", PLANNED, name))
+    except RuntimeError:
+        return []
+
+
+def elements(arguments: list[Any]) -> int:
+    """How many elements the tensors have together."""
+    return sum(each.numel() for each in arguments if isinstance(each, torch.Tensor))
+
+
+def as_module(name: str, called: Callable[..., Any]) -> ModuleType:
+    """A module in which the operator has its name."""
+    module = ModuleType("opgate_judged_operator")
+    setattr(module, name, called)
+    return module

@@ -1,0 +1,131 @@
+"""What is judged and what it is judged by: FILE.py with a class, as KernelBench has it, FILE.py:name with a
+function, FILE.so:mylib::op with an operator, or mylib::op, an operator that modules or libraries define.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import torch
+
+from opgate.judge.subject.operators import OperatorSources, SpecSamples, as_module, operator
+
+
+class SetupError(Exception):
+    """What the command was given cannot be used."""
+
+
+@dataclass(frozen=True)
+class SourceFile:
+    """A file, if there is one, and the name of what is called in it."""
+
+    path: Path | None
+    name: str
+    operators: OperatorSources = OperatorSources()
+    inputs: Path | None = None  # a file whose get_inputs() is used
+
+    @staticmethod
+    def of(text: str, default: str, operators: OperatorSources | None = None, inputs: str = "") -> SourceFile:
+        """Of an argument of the command line. Raises SetupError if there is no such file."""
+        path, name = parted(text, default)
+        of_inputs = Path(inputs).resolve() if inputs else None
+        if of_inputs is not None and not of_inputs.is_file():
+            raise SetupError(f"there is no file {inputs}")
+        if not path and operators is not None:
+            return SourceFile(None, name, operators, of_inputs)
+        file = Path(path or text).resolve()
+        if not file.is_file():
+            raise SetupError(f"there is no file {path or text}")
+        if file.suffix == ".so" and "::" not in name:
+            raise SetupError(f"which operator of {path} is meant? write {path}:NAMESPACE::NAME")
+        return SourceFile(file, name, inputs=of_inputs)
+
+    @staticmethod
+    def from_json(described: dict[str, Any]) -> SourceFile:
+        """The inverse of as_json()."""
+        sources = {kind: tuple(names) for kind, names in described["operators"].items()}
+        path = described["path"]
+        return SourceFile(Path(path) if path else None, described["name"], OperatorSources(**sources))
+
+    def as_json(self) -> dict[str, Any]:
+        """What a process needs to load it."""
+        return {
+            "path": str(self.path or ""),
+            "name": self.name,
+            "operators": asdict(self.operators),
+        }
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.name}" if self.path else self.name
+
+    def files(self) -> list[Path]:
+        """All files that it is made of."""
+        return [*filter(None, (self.path, self.inputs)), *self.operators.files()]
+
+    def text(self) -> str:
+        """The source, if it is one in Python."""
+        is_python = self.path is not None and self.path.suffix != ".so"
+        return self.path.read_text(errors="replace") if self.path and is_python else ""
+
+    def load(self, as_name: str) -> ModuleType:
+        """Imports the file; raises whatever it raises."""
+        if self.path is None:
+            self.operators.load()
+            return as_module(self.name, operator(self.name))
+        if self.path.suffix == ".so":
+            torch.ops.load_library(str(self.path))
+            return as_module(self.name, operator(self.name))
+        return imported(self.path, as_name)
+
+    def add_inputs(self, module: ModuleType) -> Iterator[tuple[str, list[Any]]]:
+        """Gives the loaded module a get_inputs() if it has none of its own; returns the spec's samples."""
+        if self.inputs is not None:
+            module.get_inputs = imported(self.inputs, "opgate_judged_inputs").get_inputs  # type: ignore[attr-defined]
+        if self.path is not None:
+            return iter(())
+        samples = SpecSamples(self.name, self.operators)
+        if samples.ids and self.inputs is None:
+            module.get_inputs = samples.draw  # type: ignore[attr-defined]
+        if not samples.ids and self.inputs is None:
+            raise SetupError(
+                f"{self.name} has no spec here: name a file with its get_inputs() with --inputs, or the "
+                "spec with --module or --spec"
+            )
+        return samples.every()
+
+
+def parted(text: str, default: str) -> tuple[str, str]:
+    """The path, which is empty for an operator alone, and the name."""
+    if "::" in text:
+        before, _, name = text.rpartition("::")
+        path, _, namespace = before.rpartition(":")
+        return path, f"{namespace}::{name}"
+    path, _, name = text.rpartition(":")
+    return (path, name) if path and "/" not in name else (text, default)
+
+
+def imported(path: Path, as_name: str) -> ModuleType:
+    """The module of a file; raises whatever its import raises."""
+    sys.path.insert(0, str(path.parent))
+    spec = importlib.util.spec_from_file_location(as_name, path)
+    if spec is None or spec.loader is None:
+        raise SetupError(f"{path} is not a file of Python")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[as_name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def made(module: ModuleType, name: str, init: list[Any], seed: int) -> Any:
+    """The function of this name, or a new object of the class, made with this seed."""
+    found = getattr(module, name)
+    if not isinstance(found, type):
+        return found
+    torch.manual_seed(seed)
+    return found(*init)

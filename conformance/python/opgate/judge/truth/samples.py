@@ -1,0 +1,205 @@
+"""The samples of a run: arguments that no candidate can know before it is called with them."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from opgate.judge.tensors.arguments import mapped, put_together, taken_apart, tensors_of
+
+PUBLIC_SEEDS = (0, 42)
+"""Seeds that everybody uses, so that memorised results show."""
+SECRET_DRAWS = 4
+NEAR_DRAWS = 2
+ROWS_OF_ONE_VALUE = "rows of one value"
+LARGE = 1 << 22
+"""From so many elements on there are fewer samples."""
+
+
+@dataclass
+class Sample:
+    """One set of arguments.
+
+    The kind is spec, public, secret, near, values, sizes, layout, altered (other values of parameters of one
+    value), changed (of the others, after all other calls), or edge: values for which right formulas differ,
+    such as those of a variance.
+    """
+
+    kind: str
+    label: str
+    arguments: list[Any]
+
+
+def samples(
+    draw: Callable[[int], list[Any]], secret: random.Random, of_spec: Sequence[tuple[str, list[Any]]] = ()
+) -> Iterator[Sample]:
+    """All samples; `draw` returns the arguments for a seed. The reference may refuse some.
+
+    The samples of a spec stand in the place of other sizes, for which its operator need not be made.
+    """
+    for name, arguments in of_spec:
+        yield Sample("spec", f"the sample {name} of the spec", arguments)
+    for seed in PUBLIC_SEEDS:
+        yield Sample("public", f"get_inputs() with the seed {seed}", draw(seed))
+    for number in range(SECRET_DRAWS):
+        yield Sample("secret", f"get_inputs() with secret seed {number + 1}", draw(secret.getrandbits(48)))
+    yield from near(draw, secret)
+    first = draw(secret.getrandbits(48))
+    is_large = sum(tensor.numel() for tensor in tensors_of(first)) >= LARGE
+    torch.manual_seed(secret.getrandbits(48))
+    for label, change in (LARGE_CHANGES if is_large else CHANGES).items():
+        yield Sample("values", label, changed(draw(secret.getrandbits(48)), change))
+    for label, arguments in [] if of_spec else other_sizes(first, secret):
+        yield Sample("sizes", label, arguments)
+    if not is_large:
+        yield from layouts(draw(secret.getrandbits(48)), secret)
+        yield Sample("edge", ROWS_OF_ONE_VALUE, changed(first, constant_rows))
+        yield Sample("edge", "zeros alone", changed(first, torch.zeros_like))
+        yield Sample("edge", "NaN, infinities and subnormals", changed(first, edges))
+
+
+def near(draw: Callable[[int], list[Any]], secret: random.Random) -> Iterator[Sample]:
+    """Two draws, each beside the same with one element of another draw.
+
+    Who knows arguments by some of their elements takes one for the other.
+    """
+    torch.manual_seed(secret.getrandbits(48))
+    for number in range(NEAR_DRAWS):
+        label = f"get_inputs() with secret seed {SECRET_DRAWS + number + 1}"
+        arguments, others = draw(secret.getrandbits(48)), draw(secret.getrandbits(48))
+        if not any(t.is_floating_point() and t.numel() > 1 for t in tensors_of(arguments)):
+            return
+        yield Sample("secret", label, arguments)
+        values = iter(tensors_of(others))
+        yield Sample(
+            "near",
+            f"the same but for one element ({label})",
+            mapped(arguments, lambda t, values=values: one_of(t, next(values))),
+        )
+
+
+def one_of(tensor: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
+    """The tensor with one element of the other one, which has the same sizes."""
+    if not tensor.is_floating_point() or tensor.numel() < 2 or tensor.shape != other.shape:
+        return tensor
+    made = tensor.clone()
+    place = int(torch.randint(tensor.numel(), ()))
+    made.view(-1)[place] = other.reshape(-1)[place]
+    return made
+
+
+def changed(arguments: list[Any], change: Callable[[torch.Tensor], torch.Tensor]) -> list[Any]:
+    """The arguments with floating tensors changed."""
+    return mapped(arguments, lambda tensor: change(tensor) if tensor.is_floating_point() else tensor)
+
+
+def constant_rows(tensor: torch.Tensor) -> torch.Tensor:
+    """Each row has one value."""
+    return tensor[..., :1].expand(tensor.shape).contiguous() if tensor.dim() else tensor
+
+
+def sorted_rows(tensor: torch.Tensor) -> torch.Tensor:
+    """Each row in ascending order."""
+    return tensor.sort(-1).values if tensor.dim() else tensor
+
+
+def one_large(tensor: torch.Tensor) -> torch.Tensor:
+    """One element of each row is ten times the others."""
+    made = tensor.clone()
+    if tensor.dim() and tensor.numel():
+        made[..., int(torch.randint(tensor.shape[-1], ()))] *= 10
+    return made
+
+
+def edges(tensor: torch.Tensor) -> torch.Tensor:
+    """Some elements are NaN, infinite, -0 or subnormal."""
+    made = tensor.clone().flatten()
+    tiny = torch.finfo(tensor.dtype).tiny
+    special = torch.tensor([torch.nan, torch.inf, -torch.inf, -0.0, tiny / 4], dtype=tensor.dtype)
+    places = torch.randperm(made.numel())[: special.numel()]
+    made[places] = special[: places.numel()]
+    return made.view(tensor.shape)
+
+
+CHANGES: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
+    "ten times as large": lambda tensor: tensor * 10,
+    "five added": lambda tensor: tensor + 5,
+    "negated": torch.neg,
+    "sorted rows": sorted_rows,
+    "one large element in a row": one_large,
+}
+LARGE_CHANGES = {label: CHANGES[label] for label in ("ten times as large", "five added")}
+
+
+def other_sizes(arguments: list[Any], secret: random.Random) -> Iterator[tuple[str, list[Any]]]:
+    """Each size that occurs is replaced wherever it occurs; so is the first size of all tensors alone."""
+    given = tensors_of(arguments)
+    sides = sorted({side for tensor in given for side in tensor.shape if side > 1})
+    replaced: list[tuple[int, int]] = []
+    for side in sides[:6]:
+        replaced.append((side, max(1, side // 2 + secret.choice((0, 1)))))
+        if sum(tensor.numel() for tensor in given) < LARGE:
+            replaced.append((side, side + secret.randint(1, 7)))
+    for old, new in replaced:
+        if old != new:
+            yield f"size {old} is {new}", mapped(arguments, lambda t, old=old, new=new: resized(t, old, new))
+
+
+def resized(tensor: torch.Tensor, old: int, new: int) -> torch.Tensor:
+    """The tensor with another size in the place of one; its elements are repeated in another order."""
+    made = tensor
+    for dim, side in enumerate(tensor.shape):
+        if side == old:
+            made = made.index_select(dim, torch.arange(new) % old)
+    if not tensor.is_floating_point() or made.shape == tensor.shape:
+        return made
+    return made.flatten()[torch.randperm(made.numel())].view(made.shape)
+
+
+def layouts(arguments: list[Any], secret: random.Random) -> Iterator[Sample]:
+    """Each tensor in turn lies in memory in another way."""
+    given: list[torch.Tensor] = []
+    structure = taken_apart(arguments, given)
+    for number, tensor in enumerate(given[:4]):
+        for label, place in PLACES.items():
+            placed = place(tensor, secret)
+            if placed is not None:
+                others = [*given[:number], placed, *given[number + 1 :]]
+                yield Sample("layout", f"argument {number} {label}", put_together(structure, others))
+
+
+def transposed(tensor: torch.Tensor, _: random.Random) -> torch.Tensor | None:
+    """The last two dims are exchanged in memory."""
+    if tensor.dim() < 2 or 1 in tensor.shape[-2:]:
+        return None
+    return tensor.transpose(-1, -2).contiguous().transpose(-1, -2)
+
+
+def sliced(tensor: torch.Tensor, _: random.Random) -> torch.Tensor | None:
+    """Every other column of a tensor that is twice as wide."""
+    if tensor.dim() == 0:
+        return None
+    return torch.stack([tensor, tensor.flip(0)], -1).flatten(-2)[..., ::2]
+
+
+def moved_in_storage(tensor: torch.Tensor, secret: random.Random) -> torch.Tensor | None:
+    """Contiguous, but not at the begin of its storage."""
+    offset = secret.randint(1, 5)
+    memory = torch.zeros(offset + tensor.numel(), dtype=tensor.dtype)
+    return memory[offset:].view(tensor.shape).copy_(tensor)
+
+
+PLACES: dict[str, Callable[[torch.Tensor, random.Random], torch.Tensor | None]] = {
+    "is transposed": transposed,
+    "is every other column": sliced,
+    "begins inside its storage": moved_in_storage,
+}
+
+
+def same_sizes(one: Sequence[Any], other: Sequence[Any]) -> bool:
+    """Whether the tensors of both have the same sizes."""
+    return [t.shape for t in tensors_of(list(one))] == [t.shape for t in tensors_of(list(other))]

@@ -1,0 +1,1 @@
+"""The calls of one candidate, what was wrong with their results, and the verdict."""

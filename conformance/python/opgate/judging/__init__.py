@@ -1,0 +1,1 @@
+"""How a call is judged: the registry of checks, a judgement, and what explains it."""

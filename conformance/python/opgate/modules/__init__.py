@@ -1,0 +1,1 @@
+"""The project's Python modules: where they are, what they read and what they register."""

@@ -1,0 +1,1 @@
+"""AOTInductor packages: how they are made and kept."""

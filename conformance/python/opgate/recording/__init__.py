@@ -1,0 +1,1 @@
+"""What records the calls of a program. The recorded process imports it from this folder, without OpGate."""

@@ -1,0 +1,1 @@
+"""What authors of specs import: the operator, its samples, and what it promises."""

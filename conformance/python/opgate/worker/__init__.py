@@ -1,0 +1,1 @@
+"""The Python worker: the process that `opgate` starts to judge calls in Python."""
