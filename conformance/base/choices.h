@@ -1,4 +1,4 @@
-// What an error message offers in the place of a name that does not exist.
+// What an error message offers instead of a name that does not exist.
 #pragma once
 
 #include <string>

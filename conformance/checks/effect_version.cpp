@@ -32,7 +32,7 @@ Judgement judge(CallUnderTest& under_test) {
         "the kernel writes through a pointer without notice to autograd: call bump_version(), or register "
         "torch::autograd::autogradNotImplementedInplaceOrViewFallback() for ADInplaceOrView",
         {}};
-    // Where nobody differentiates, nobody relies on versions.
+    // Version counters matter only to autograd.
     return key.spec->promised(Promise::differentiable) ? Judgement::fail(std::move(finding))
                                                        : Judgement::note(std::move(finding));
   }

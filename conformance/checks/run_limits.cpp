@@ -37,8 +37,8 @@ constexpr std::array<Limit, 4> kLimits = {{
     {12288, "a block has 48 KiB of shared memory, unless the kernel asks for more"},
     {65535, "a grid has at most 65535 blocks in y and in z"},
 }};
-// The first size above a limit that is a multiple of 1 is asked. Operators may refuse it that work in pairs,
-// vectors or tiles: then that of 2, and so on.
+// Tries the first size above the limit. An operator that works in pairs, vectors or tiles may refuse it: then
+// the first such size that is a multiple of 2, and so on.
 constexpr std::array<int64_t, 4> kMultiples{1, 2, 8, 512};
 
 int64_t first_above(int64_t allowed, int64_t multiple) { return (allowed / multiple + 1) * multiple; }

@@ -46,8 +46,7 @@ at::Tensor rounded_to_halves(const at::Tensor& tensor) {
   return tensor.mul(2).round().div(2).clamp(tensor.min(), tensor.max());
 }
 
-// Which elements are NaN is compared, and no value: the order in which infinities and NaN meet is nobody's
-// promise.
+// Compares only where NaNs are: no promise covers which of NaN and infinity wins.
 std::optional<std::string> other_nans(const Outcome& got, const Outcome& want,
                                       const std::set<size_t>& unspecified) {
   const std::vector<at::Tensor> mine = got.values(), theirs = want.values();

@@ -34,7 +34,7 @@ bool is_refused_by_aten(const std::string& message) {
          (has("INTERNAL ASSERT FAILED") && (has("/aten/src/") || has("/c10/") || has("/torch/csrc/")));
 }
 
-// A call in half precision of which nobody says the right values: value.reference judges the others.
+// A call in half precision without a reference; value.reference judges those with one.
 bool has_nothing_to_compare_with(const CallKey& key) {
   return (key.dtype == c10::kHalf || key.dtype == c10::kBFloat16) && key.spec->reference == nullptr;
 }

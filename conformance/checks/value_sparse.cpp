@@ -1,4 +1,4 @@
-// value.sparse: a sparse tensor in the place of a dense one is refused, or gives the dense result.
+// value.sparse: a sparse tensor instead of a dense one is refused, or gives the dense result.
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 

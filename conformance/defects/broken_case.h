@@ -22,8 +22,8 @@ struct BrokenCase {
   std::optional<InputDamage> damage;                      ///< what the variant says of a bad input
   std::string damaged_argument;  ///< without the index of an entry; empty if there is no damage
   Judgement judgement;
-  /// What the finding says; of a check that says nothing, its own id. Of a crash or timeout: where in the
-  /// operator it happened, "SIGFPE in rows_for_each". Of an invalid verdict: the reason.
+  /// What the finding says; for a check that says nothing, its own id. For a crash or timeout: where in the
+  /// operator it happened, "SIGFPE in rows_for_each". For an invalid verdict: the reason.
   Fault fault;
 
   /// Throws SetupError for what is not the id of a case.
@@ -32,9 +32,9 @@ struct BrokenCase {
   bool is_crash() const {
     return judgement.verdict == Verdict::crash || judgement.verdict == Verdict::timeout;
   }
-  /// Of a crash or timeout: "SIGFPE", "no answer".
+  /// For a crash or timeout: "SIGFPE", "no answer".
   std::string_view how_it_ended() const;
-  /// Of a crash or timeout with a stack: the operator's two innermost functions, without template arguments.
+  /// For a crash or timeout with a stack: the operator's two innermost functions, without template arguments.
   std::vector<std::string> innermost_functions() const;
   /// Whether a bad input gives a tensor another rank or other sizes.
   bool has_bad_sizes() const { return damage && damage->is_of_sizes(); }

@@ -174,7 +174,7 @@ OrderedOperators::~OrderedOperators() { simulated::run_aten_at_once(-1); }
 
 namespace simulated {
 
-// Whether the message has the name as a word, or at the begin of one if it ends with '_'. Words in paths, in
+// Whether the message has the name as a word, or at the start of one if it ends with '_'. Words in paths, in
 // names of files and in names of the program's own functions do not count.
 bool names(std::string_view message, std::string_view name) {
   const auto is_of_name = [](char c) {

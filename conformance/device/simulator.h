@@ -22,7 +22,7 @@ inline constexpr c10::DeviceType kSimulatedType = c10::kCUDA;
 std::optional<std::string> missing_simulator();
 
 /// The variables with which a program is started, so that the simulated runtime library and driver of CUDA
-/// are loaded in the place of the real ones. Where torch first asks for devices, its own CUDA kernels are
+/// are loaded instead of the real ones. Where torch first asks for devices, its own CUDA kernels are
 /// replaced as well.
 std::map<std::string, std::string> simulator_environment();
 
@@ -30,7 +30,7 @@ std::map<std::string, std::string> simulator_environment();
 bool is_simulated();
 
 /// Makes the simulated device usable in this process. Throws SetupError if CUDA is not simulated here, and
-/// where a variable OPGATE_SIM_* has a value that it cannot have.
+/// where a variable OPGATE_SIM_* has an invalid value.
 void enable_simulated_device(DeviceAllocator allocator);
 
 /// What a call on the simulated device did wrong, or could not do.
@@ -95,7 +95,7 @@ class OrderedOperators {
 };
 
 /// What the message of an exception names that is not simulated: a library of CUDA that holds no PTX
-/// ("CUBLAS"), or a function of the driver. None if it names none.
+/// ("CUBLAS"), or a function of the driver. Nothing if the message names no such library.
 std::optional<std::string> unsimulated_library(std::string_view message);
 
 /// Lets tools watch each kernel as long as it lives. Nothing if CUDA is not simulated in this process.

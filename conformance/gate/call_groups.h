@@ -19,7 +19,7 @@ struct CallGroup {
   std::map<std::string, std::vector<std::string>> variants;  ///< by sample
 };
 
-/// Stands in the place of a check for calls that are planned without any.
+/// Stands instead of a check for calls that are planned without any.
 inline constexpr std::string_view kNoChecks = "no checks";
 
 /// All planned calls of the devices, in groups that are sorted by name.

@@ -13,7 +13,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr auto kKeygen = "ssh-keygen";
-// A signature of another kind of file by the same key, such as a commit, is none of evidence.
+// The namespace keeps a signature of another kind of file, such as a commit, from counting.
 constexpr auto kNamespace = "opgate-evidence";
 constexpr auto kNotHere = "it cannot be verified, because there is no ssh-keygen here: install OpenSSH";
 

@@ -136,7 +136,7 @@ class DamagedTensors {
     add(slot, Kind::shape, {How::no_rows, slot.name}, std::move(tensor));
   }
 
-  // Of the first sample, whose values stay valid.
+  // For the first sample, whose values stay valid.
   void groups(const TensorSlot& slot) {
     if (spec_.samples.empty() || spec_.samples.front().name != sample_.name) return;
     for (const Where place : {Where::first, Where::middle, Where::last}) {

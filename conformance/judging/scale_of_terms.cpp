@@ -80,7 +80,7 @@ Tensors change_by_rounding(CallUnderTest& under_test, const Outcome& call, const
   return change_in_units(expected_values(rounded, call), exact, ulp_at(1, *float_format(dtype)));
 }
 
-// Of the dimensions of all arguments and results.
+// For the dimensions of all arguments and results.
 int64_t largest_size(CallUnderTest& under_test, const Tensors& results) {
   int64_t largest = 0;
   for (const TensorInput& input : under_test.observed().arguments.tensors)

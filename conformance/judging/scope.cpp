@@ -150,7 +150,7 @@ bool is_compared_with_cpu(const CallKey& key) {
          std::ranges::find(declared->second, key.dtype) != declared->second.end();
 }
 
-// What the first sample of a draft is asked although it has not promised it: its check answers in a note.
+// Promises that are checked on a draft's first sample although it does not make them; a failure is a note.
 bool is_noted_of_drafts(Promise promise) { return promise == Promise::capturable; }
 
 bool is_asked(Promise promise, const CallKey& key, bool first_sample) {

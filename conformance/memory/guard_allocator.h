@@ -16,7 +16,7 @@ enum class Place {
   heap,        ///< between red zones of 1 KiB: a write out of bounds is found after the call
   far_apart,   ///< between red zones of 64 KiB, for calls that are likely to write far out of bounds
   page_end,    ///< the end lies against an inaccessible page: a read or write past it faults at once
-  page_start,  ///< the begin lies against an inaccessible page
+  page_start,  ///< the start lies against an inaccessible page
 };
 
 struct Block {

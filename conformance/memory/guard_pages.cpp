@@ -88,7 +88,7 @@ void describe_fault(const void* faulty) {
       length = print(text, "out of bounds: byte {} past the end of {} ({} bytes) was touched\n",
                      address - (mapping.data + mapping.bytes), name, mapping.bytes);
     } else {
-      length = print(text, "out of bounds: byte {} before the begin of {} ({} bytes) was touched\n",
+      length = print(text, "out of bounds: byte {} before the start of {} ({} bytes) was touched\n",
                      mapping.data - address, name, mapping.bytes);
     }
     const ssize_t ignored = write(STDERR_FILENO, text.data(), static_cast<size_t>(length));

@@ -21,7 +21,7 @@ struct Mutant {
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Mutant, number, kind, file, line, column, function, original, mutated)
 
-/// The source with a single space in the place of each gap and line break.
+/// The source with a single space instead of each gap and line break.
 std::string in_one_line(const std::string& source);
 
 /// The source as people read it: in one line that is cut if it is long; "(nothing)" for none.
@@ -49,7 +49,7 @@ struct MutantResult {
   std::string killer;   ///< the case that noticed it; of a survivor: a case of a slow check that notices it
   std::string how;      ///< that case's verdict: "wrong", "crash"
   std::string found;    ///< what that case found, in words
-  /// Of an equivalent one: the reason that was given; of a refused one: Triton's message.
+  /// For an equivalent one: the reason that was given; for a refused one: Triton's message.
   std::string because;
 };
 

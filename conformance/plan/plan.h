@@ -19,7 +19,7 @@ struct Filter {
   std::vector<std::string> cases;
   /// Also selects, for each planted defect and its twin, the check that the defect was planted for.
   bool planted = false;
-  /// Of the operators: "" by id, "reversed", or a number that seeds a random order.
+  /// The order of the operators: "" by id, "reversed", or a number that seeds a random order.
   std::string order = {};
   /// Whether calls on the simulated CUDA device are planned beside those on CUDA; see choose_simulator().
   bool simulated = false;

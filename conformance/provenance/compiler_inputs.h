@@ -37,7 +37,7 @@ class CompilerInputs {
   /// The files of all units that are made from a source in the folder of the operator's spec, or in a place
   /// that the configuration's `sources` names. A unit (an object or a precompiled header) of any other folder
   /// counts where it reads a file of the operator's folder, unless it is made from sources of other operators
-  /// alone. Of a unit of CMake's unity build, the sources in other operators' folders do not count, and
+  /// alone. For a unit of CMake's unity build, the sources in other operators' folders do not count, and
   /// headers there only if a file that counts names them in an #include.
   /// Precompiled headers count for all operators. A model may call any operator, so it has the files of all.
   FilesRead of(const Spec& subject);

@@ -7,7 +7,7 @@
 namespace opgate {
 namespace {
 
-// Removes blanks, and then `word`, from the begin of `text`; returns whether the word was there.
+// Removes blanks, and then `word`, from the start of `text`; returns whether the word was there.
 bool skip(std::string_view& text, std::string_view word) {
   text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
   if (!text.starts_with(word)) return false;

@@ -52,7 +52,7 @@ void demand_describable(const at::Tensor& tensor) {
   if (tensor.is_mkldnn()) unfit("a tensor in the layout of oneDNN");
   if (tensor.layout() != at::kStrided) unfit("a sparse tensor");
   // Its dtype does not take part in type promotion, which no sample can say.
-  if (tensor.unsafeGetTensorImpl()->is_wrapped_number()) unfit("a Python number in the place of a tensor");
+  if (tensor.unsafeGetTensorImpl()->is_wrapped_number()) unfit("a Python number instead of a tensor");
   if (tensor.is_quantized()) unfit("a quantized tensor");
   const c10::DispatchKeySet keys = tensor.key_set();
   if (keys.has_any(c10::DispatchKeySet(c10::python_ks)))

@@ -13,8 +13,8 @@ using std::chrono::steady_clock;
 constexpr std::chrono::duration<double> kWorkAhead = std::chrono::milliseconds(20);
 constexpr size_t kFewest = 2;
 constexpr size_t kMost = 1024;
-// Of the limit of a job: how much time on processors counts as all of it, how little as none, and how many
-// limits a job may last at most where the machine is busy.
+// As shares of a job's limit: the processor time above which the job counts as running, and below which as
+// idle. Then how many limits a job may last on a busy machine.
 constexpr double kShareOfLimit = 0.8;
 constexpr double kShareOfIdle = 0.02;
 constexpr int kMostLimits = 10;

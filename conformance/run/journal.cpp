@@ -27,8 +27,7 @@ using nlohmann::json;
 
 constexpr size_t kFlushBytes = 1 << 16;
 
-// What is not compared with the results of a base: a base whose own build ran it may be of a version that did
-// not say it yet.
+// What is not compared with the results of a base, which may come from a version that did not record it.
 constexpr const char* kCoverage = "coverage";
 constexpr const char* kFolder = "folder";
 constexpr const char* kModules = "modules";

@@ -26,7 +26,7 @@ void from_json(const nlohmann::json& json, ModuleInputs& inputs);
 /// Empty if there is no such file.
 std::string digest_or_none(const std::filesystem::path& file);
 
-/// Of a variable as processes of this command see it; empty where it is not set.
+/// For a variable as processes of this command see it; empty where it is not set.
 std::string digest_of_variable(const std::string& name, const Command& command);
 
 /// Whether this variable only says where a machine or a user keeps things.

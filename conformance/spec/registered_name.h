@@ -11,7 +11,7 @@ namespace opgate {
 /// The namespaces of the builds that this process loads, by the name that stays the same.
 using BuiltNamespaces = std::map<std::string, std::string>;
 
-/// Makes these namespaces known to this process, in the place of others.
+/// Makes these namespaces known to this process, instead of others.
 void set_built_namespaces(BuiltNamespaces namespaces);
 
 /// The name by which the dispatcher knows an operator, and Python a function: "_relu_cpu_30dc0ae::relu" for

@@ -59,7 +59,7 @@ struct Spec : SpecNames {
   Reference scale;  ///< computes the magnitudes at which errors are measured, in the reference's shapes
   std::optional<Accuracy> gradient_accuracy;
   Promises promises;
-  Promises guessed;  ///< promises that a recording suggests, and that nobody has written
+  Promises guessed;  ///< promises that a recording suggests, and that no author has written
   bool never_differentiated =
       false;  ///< only an autograd kernel suggests a derivative, which no recorded call had
   std::vector<Rejection> rejections;

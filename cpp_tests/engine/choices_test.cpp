@@ -1,4 +1,4 @@
-// What is offered in the place of a name that does not exist.
+// What is offered instead of a name that does not exist.
 #include "base/choices.h"
 
 #include <gtest/gtest.h>

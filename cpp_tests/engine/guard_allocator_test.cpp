@@ -210,7 +210,7 @@ TEST_F(GuardPagesDeath, TheFirstByteBeforeABlockCannotBeRead) {
     static_cast<void>(got);
   };
   read_at(0);
-  EXPECT_DEATH(read_at(-1), "byte 1 before the begin of a block that the operator allocated");
+  EXPECT_DEATH(read_at(-1), "byte 1 before the start of a block that the operator allocated");
 }
 
 TEST_F(GuardPagesDeath, AFreedBlockCannotBeRead) {

@@ -97,7 +97,7 @@ at::Tensor half_written(const at::Tensor& x) {
   return out;
 }
 
-// A list of two tensors that nobody has written, and the result.
+// A list of two unwritten tensors, and the result.
 std::tuple<std::vector<at::Tensor>, at::Tensor> with_scratch(const at::Tensor& x) {
   return {{at::empty_like(x), at::empty_like(x)}, doubled(x)};
 }

@@ -203,7 +203,7 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> layer_norm_backward_cpu(const at:
                                        means.const_data_ptr<acc_t>(), rstds.const_data_ptr<acc_t>(),
                                        weights.const_data_ptr<acc_t>()};
     auto* to = d_input.mutable_data_ptr<scalar_t>();
-    // Of each block, for weight and for bias.
+    // For each block, for weight and for bias.
     std::vector<double> sums(static_cast<size_t>(std::max<int64_t>(blocks, 1) * 2 * columns));
     at::parallel_for(0, blocks, kGrainElements / std::max<int64_t>(block_rows * columns, 1) + 1,
                      [&](int64_t begin, int64_t end) {

@@ -1,4 +1,4 @@
-"""`ci/card`: what it runs on a machine with a GPU runs here with the simulator in the place of the card."""
+"""`ci/card`: what it runs on a machine with a GPU runs here with the simulator instead of the card."""
 
 from __future__ import annotations
 

@@ -93,7 +93,7 @@ def program(build: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def verdicts(program: Path) -> dict[str, str]:
-    """Of all programs, by their names."""
+    """For all programs, by their names."""
     listed = subprocess.run([program, "--list"], capture_output=True, text=True, check=True).stdout
     return dict(line.split("\t") for line in listed.splitlines())
 

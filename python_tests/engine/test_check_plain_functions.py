@@ -95,7 +95,7 @@ def reads_densely(x):  # noqa: ANN001, ANN201
     ],
 )
 def test_right_functions_are_silent(function: Any, args: Any, kwargs: dict[str, Any] | None) -> None:
-    """Of each kind, with all checks that opgate.check has by default."""
+    """For each kind, with all checks that opgate.check has by default."""
     opgate.check(function, args, kwargs)
 
 

@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-/// Where the host can access what lies at a device address; the pointer itself where it is none of a device.
+/// Where the host can access what lies at a device address; the pointer itself if it is not a device address.
 /// The memory may only be accessed in the order of its stream.
 void* opgate_sim_host_view(const void* pointer);
 
@@ -44,7 +44,7 @@ void opgate_sim_note_unsupported(const char* what);
 /// the kernel, and the place in its source. The last two may be empty.
 int opgate_sim_take_failure(char* text, size_t bytes);
 
-/// From now on these tools watch each kernel that begins, in the place of those of OPGATE_SIM_TOOLS: names
+/// From now on these tools watch each kernel that begins, instead of those of OPGATE_SIM_TOOLS: names
 /// with commas between them, or "" for none. What was written before counts as written, and what was found
 /// before is forgotten.
 int opgate_sim_watch(const char* tools);

@@ -194,7 +194,7 @@ std::function<int()> declare(CommandLine& app) {
                  "configuration file; by default opgate.toml in this folder or the nearest one above it")
       .type_name("FILE");
   app.add_flag("--sim", options->simulate,
-               "give the program the simulated CUDA device in the place of GPUs; its kernels run slowly, and "
+               "give the program the simulated CUDA device instead of GPUs; its kernels run slowly, and "
                "values of tensors on CUDA are recorded, too");
   app.add_option("--namespace", options->namespaces,
                  "only operators of these namespaces, and functions that --function names; by default "

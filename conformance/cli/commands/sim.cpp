@@ -145,7 +145,7 @@ class Runner {
 
   bool has_time() const { return Clock::now() + time_of_one_ < end_; }
 
-  // Of each run but the first one.
+  // For each run but the first one.
   std::chrono::seconds limit() const { return std::max(std::chrono::seconds(1), budget_); }
 
   int run_again(const ChosenOrder& order, const fs::path& report) const {
@@ -301,7 +301,7 @@ int sim(const SimOptions& options) {
 
 std::function<int()> declare(CommandLine& app) {
   app.description(
-      "Run a program with simulated CUDA devices in the place of GPUs, and say what is wrong with what it "
+      "Run a program with simulated CUDA devices instead of GPUs, and say what is wrong with what it "
       "does on them: accesses outside of allocations, of unwritten memory or without order, barriers that "
       "not all threads reach, and CUDA functions that fail, with the kernel, block, thread and line");
   app.footer(
@@ -328,7 +328,7 @@ std::function<int()> declare(CommandLine& app) {
       .between(0, std::numeric_limits<int>::max())
       .type_name("SEED");
   app.add_option("--schedule", options->schedule,
-                 "which blocks and warps of a launch go first, as a finding names them, in the place of a "
+                 "which blocks and warps of a launch go first, as a finding names them, instead of a "
                  "seed: \"launch 2 of twice: blocks 3 1 and warps 1 of block 0\". The program runs once")
       .type_name("TEXT")
       .excludes(seed);

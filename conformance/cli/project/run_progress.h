@@ -18,8 +18,8 @@ class RunProgress : public RunListener {
   /// `known` cases of the plan have a verdict already; those of `todo` get one. Quiet: nothing is printed.
   RunProgress(const Calls& calls, const CaseSet& todo, size_t known, Verbosity verbosity);
 
-  /// Of a case that a worker has judged, or that is owed here. That a check finds what was planted for it is
-  /// no news.
+  /// For a case that a worker has judged, or that is owed here. A planted defect that its check finds is not
+  /// shown.
   void on_verdict(const JudgedCase& judged) override;
 
   /// Prints the first finding of each operator since the last time, and the progress line, if it is time for

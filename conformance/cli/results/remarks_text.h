@@ -16,7 +16,7 @@ std::string refusals_text(const Remarks& remarks);
 /// The defects of a run beside those of its base: "2 new defects, 1 gone, 3 as in the base".
 std::string defects_beside(const RunState& base, const RunState& head);
 
-/// One line for each remark of that kind, and one for the case or line that shows it. Of the refusals for one
+/// One line for each remark of that kind, and one for the case or line that shows it. For refusals of one
 /// defect, only the first has lines of its own; it names the checks of the others.
 std::string in_lines(const Remarks& remarks, Remark::Kind kind);
 

@@ -35,7 +35,7 @@ Names lost_keys(const Map& base, const Map& head) {
   return lost;
 }
 
-// What is asked of drafts alone, and notes what a spec says when it is finished, is not lost with the draft.
+// A case that only drafts have is not lost when the spec is finished.
 bool is_asked_of_drafts(const PlannedCase& one) {
   static const std::vector<Check> checks = native_checks();
   const auto check = std::ranges::find(checks, one.check, &Check::name);

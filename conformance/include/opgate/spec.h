@@ -100,7 +100,7 @@ class SpecWriter {
   /// not tried. Bad shapes, dtypes and devices are tried all the same.
   SpecWriter& trusts(std::string argument) { return names("trusts", std::move(argument)); }
 
-  /// Where this argument is not contiguous, the operator may raise an exception whose message names the
+  /// If this argument is not contiguous, the operator may raise an exception whose message names the
   /// argument.
   SpecWriter& wants_contiguous(std::string argument) {
     return names("wants_contiguous", std::move(argument));

@@ -178,7 +178,7 @@ CALLS: dict[str, Calls] = {
     },
 }
 TRUE_DEFECTS = {"torch.nn.functional.multi_margin_loss"}
-"""Without rows, it returns memory that nobody has written."""
+"""Without rows, it returns memory that was never written."""
 
 
 def judge(function: Callable[..., Any], arguments: Sequence[Any]) -> str:

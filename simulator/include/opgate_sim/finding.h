@@ -22,7 +22,7 @@ struct FindingPlace {
   std::string location;  ///< "file:line" where the PTX has `.loc`, else "line N of the PTX"; may be empty
   Extent block = {};
   Extent thread = {};
-  /// Of an operation, in the place of block and thread: its stream, or 0 for the host.
+  /// For an operation, instead of block and thread: its stream, or 0 for the host.
   std::optional<unsigned long long> stream = std::nullopt;
   std::string kernel = {};  ///< empty if it is that of the finding
 };
@@ -37,7 +37,7 @@ struct Finding {
   std::string kernel = {};   ///< empty if it was none
   std::string message = {};  ///< a sentence for people, without the place of the first access
   FindingPlace place = {};
-  /// Of a race, and of the tool `stream`: what came before. Of `init`: where the loaded value matters.
+  /// For a race, and for the tool `stream`: what came before. For `init`: where the loaded value matters.
   std::optional<FindingPlace> other = {};
   std::string error = {};     ///< "cudaErrorIllegalAddress"; empty if no function fails for it
   std::string space = {};     ///< "global", "shared" or "local"; empty if no memory is meant

@@ -17,7 +17,7 @@ struct Dim {
   std::int64_t stride;
 };
 
-// Of a tensor with more separate pieces than these no access is known.
+// For a tensor with more separate pieces than these no access is known.
 constexpr std::int64_t kMostPieces = 1024;
 
 bool chooses_elements(const std::string& op) {

@@ -11,7 +11,7 @@
 
 namespace opgate::simulator::aten {
 
-/// The value with `convert(tensor)` in the place of each defined tensor, in lists as well. A list keeps the
+/// The value with `convert(tensor)` instead of each defined tensor, in lists as well. A list keeps the
 /// type of its elements: TorchScript makes lists whose elements have types of their own, such as "float
 /// tensors of two dimensions".
 template <class Convert>

@@ -46,7 +46,7 @@ class KernelCompilation final : public ProgressListener {
   LoadedObject object_;
   std::vector<CompiledFunction> functions_;
   std::uint64_t threads_of_launch_ = 0;
-  std::optional<bool> may_spread_;  ///< without a value: nobody has asked yet
+  std::optional<bool> may_spread_;  ///< without a value: nothing has asked yet
   Reductions reductions_;           ///< if it may be spread
 };
 

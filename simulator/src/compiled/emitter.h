@@ -63,9 +63,9 @@ class Emitter {
   void restore(Slot slot);
   /// The variables of all registers, and their values in a thread that begins.
   void declare();
-  /// Sets the registers at the begin of a function that has been called.
+  /// Sets the registers at the start of a function that has been called.
   void begin_function(const std::vector<Slot>& live);
-  /// `live`: at the begin of the kernel.
+  /// `live`: at the start of the kernel.
   void begin_thread(const std::vector<Slot>& live);
   void need_registers();
 
@@ -81,7 +81,7 @@ class Emitter {
  private:
   enum class Kind : std::uint8_t { constant, loaded_constant, general, single, twofold };
 
-  /// Names of the slots and of the begin of local memory of a frame, in C.
+  /// Names of the slots and of the start of local memory of a frame, in C.
   struct Side {
     std::string registers;
     std::string local;

@@ -24,7 +24,7 @@ struct Place {
   std::size_t bytes = 0;  ///< of all lanes
 };
 
-/// Of a load or a store. The type is none if a word of the instruction is not known.
+/// For a load or a store. The type is none if a word of the instruction is not known.
 Place take_place(const Emitter& out, Source& source);
 
 /// An expression for the place, if it is a parameter of the kernel that needs no check; otherwise empty.

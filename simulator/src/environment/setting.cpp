@@ -56,7 +56,7 @@ constexpr std::array kRows{
     Row{"REPORT", "", "runtime/findings/report.cpp",
         "a file to which each finding is appended as a line of JSON"},
     Row{"SCHEDULE", "", "runtime/devices/settings.cpp",
-        "which blocks and warps of a launch go first, in the place of a seed: `launch 2 of twice: blocks 3 1 "
+        "which blocks and warps of a launch go first, instead of a seed: `launch 2 of twice: blocks 3 1 "
         "and warps 1 of block 0`; everything else goes by index"},
     Row{"SHUFFLE", "1", "runtime/devices/settings.cpp", "seed of the orders of blocks; 0: by index"},
     Row{"THREADS", "0", "compiled/compilation.cpp",

@@ -68,7 +68,7 @@ void set_predicates(Thread& thread, const Instruction& in) {
   write<std::uint8_t>(thread, in, 1, combined(!result, other, combination) ? 1 : 0);
 }
 
-// Of a pair of numbers, each half gives one of the predicates.
+// For a pair of numbers, each half gives one of the predicates.
 template <class T, Comparison comparison>
 void set_pair_of_predicates(Thread& thread, const Instruction& in) {
   const auto combination = static_cast<Combination>(in.immediate);

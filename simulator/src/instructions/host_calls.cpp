@@ -99,7 +99,7 @@ std::string without_stars(std::string how, Arguments& arguments) {
   return how;
 }
 
-// What stands for a conversion such as "%-8.3lld", and an empty text for one that nobody knows. `lengths` are
+// What stands for a conversion such as "%-8.3lld", and an empty text for one that nothing knows. `lengths` are
 // "ll" here.
 std::string converted(const std::string& how, const std::string& lengths, char conversion,
                       Arguments& arguments) {

@@ -96,7 +96,7 @@ Slots slots_of(const Matrix& matrix, bool is_load) {
 
 unsigned elements_of_lane(const Matrix& matrix) { return unsigned{matrix.rows} * matrix.columns / kWarpSize; }
 
-// Of the elements of the thread's lane.
+// For the elements of the thread's lane.
 template <class Visit>
 void for_each_address(const Thread& thread, const Matrix& matrix, const Slots& slots, Visit visit) {
   const std::uint64_t base = slot_bits(thread, slots.address) + slot_bits(thread, slots.address + 1);

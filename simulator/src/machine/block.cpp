@@ -130,7 +130,7 @@ bool Block::run_turn() {
 }
 
 // What run_thread does if nothing watches the thread and it has no compiled code. It has executed some
-// instructions of its turn that nobody has counted.
+// instructions of its turn that nothing has counted.
 inline void Block::interpret_turn(Thread& thread, std::uint64_t executed) {
   running_ = &thread;
   const std::uint64_t of_limit = grid_.left();

@@ -58,7 +58,7 @@ class Block {
   Cluster& cluster() { return *cluster_; }
   /// In the cluster.
   std::size_t rank() const { return rank_; }
-  /// Of the blocks of the launch, in the order in which they begin; from 1.
+  /// Its number among the blocks of the launch, in the order in which they begin; from 1.
   std::uint32_t number() const { return number_; }
   /// How often it has run without ending.
   std::uint64_t turns_taken() const { return turns_taken_; }
@@ -72,7 +72,7 @@ class Block {
   /// The products that a thread's warp has begun.
   ProductQueue& products_of(const Thread& thread) { return products_[thread.linear / kWarpSize]; }
 
-  /// Of the kernel's frame values, those that are the same for all threads; in their order.
+  /// The kernel's frame values that are the same for all threads, in their order.
   const std::uint64_t* frame_values() const { return frame_values_.data(); }
 
   /// A thread that has begun, whose instruction is executed now.

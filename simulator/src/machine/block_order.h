@@ -12,7 +12,7 @@
 
 namespace opgate::simulator {
 
-/// A permutation of so many blocks. Of a few blocks, it may be any one. Of more, it needs no memory: position
+/// A permutation of so many blocks. For a few blocks, it may be any one. For more, it needs no memory: position
 /// i has block (factor * i + first) modulo their number, with a factor that is coprime to it.
 class BlockOrder {
  public:

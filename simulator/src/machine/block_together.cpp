@@ -102,7 +102,7 @@ void Block::execute_together(const Together& threads, int& turn) {
   for (std::size_t i = threads.first; i < threads.end; ++i) stops_[i] = next;
 }
 
-// Of a warp that has just executed an instruction as a whole.
+// For a warp that has just executed an instruction as a whole.
 void Block::execute_those_behind(std::size_t first, int& turn) {
   const Function& function = threads_[first].function();
   auto next = static_cast<std::size_t>(threads_[first].next - function.code.data());

@@ -1,4 +1,4 @@
-// Runs compiled code in the place of the interpreter, for as long as it can go on.
+// Runs compiled code instead of the interpreter, for as long as it can go on.
 #pragma once
 
 #include <cstdint>

@@ -124,7 +124,7 @@ class Grid {
   std::size_t room_;                ///< how many may be resident for now
   std::size_t most_resident_;       ///< and at all
   std::size_t without_end_ = 0;     ///< turns since a block has ended
-  SpreadBlocks* spread_ = nullptr;  ///< in the place of `waiting_`
+  SpreadBlocks* spread_ = nullptr;  ///< instead of `waiting_`
   std::vector<NextBlock> taken_;    ///< from it; the next one is the last
 };
 

@@ -1,4 +1,4 @@
-// What a launch of a kernel is given, and what comes of it.
+// The input and the outcome of a kernel launch.
 #pragma once
 
 #include <cstddef>
@@ -90,10 +90,10 @@ struct Launch {
   std::vector<unsigned char> parameters;  ///< `Signature::parameter_bytes` bytes
   std::uint64_t instruction_limit = 0;    ///< of the whole launch; 0: none
   unsigned char fill = 0xFF;              ///< what new shared and local memory holds
-  /// Of the order in which blocks begin, which no kernel may rely on; 0: by index.
+  /// The seed of the order in which blocks begin, which no kernel may rely on; 0: by index.
   std::uint64_t order_seed = 0;
   std::uint64_t number = 0;  ///< of the launches of the process; they have orders of their own
-  std::shared_ptr<const LaunchSchedule> schedule;  ///< may be null; otherwise in the place of the seed
+  std::shared_ptr<const LaunchSchedule> schedule;  ///< may be null; otherwise instead of the seed
   /// How many blocks the device holds at once; 0: 256. Others begin when one of those has ended.
   std::size_t most_resident = 0;
   /// Device address of 8 bytes that are 0, for `grid.sync()` of a cooperative launch. With 0, it traps, as on
@@ -129,7 +129,7 @@ struct Outcome {
   std::uint64_t left_to_interpreter = 0;
   unsigned threads = 1;  ///< of the host, over which its blocks were spread
   std::string location;  ///< "file:line" where the PTX has `.loc`, else "line N of the PTX"
-  /// Of a launch that is watched, its first 1024 blocks, in the order in which they began.
+  /// The first 1024 blocks of a launch that is watched, in the order in which they began.
   std::vector<Extent> begun;
 };
 

@@ -10,14 +10,14 @@
 
 namespace opgate::simulator {
 
-/// Of a launch without a schedule, in which order the warps of the block that began as the `number`th have
-/// their turns; from 1. Compiled code begins the threads one after the other, so that only launches that are
+/// The order in which the warps of the `number`th block to start have their turns, from 1, for a launch
+/// without a schedule. Compiled code starts the threads one after the other, so that only launches that are
 /// watched have an order.
 inline BlockOrder warp_order(const Launch& launch, std::uint64_t warps, std::uint64_t number) {
   return {warps, launch.observer == nullptr ? 0 : launch.order_seed, launch.number + number};
 }
 
-// Of a launch with a schedule, which must fit the launch:
+// For a launch with a schedule, which must fit the launch:
 
 /// The linear indices of clusters that begin before the others. A cluster begins with its first block.
 std::vector<std::uint64_t> first_clusters(const Launch& launch);

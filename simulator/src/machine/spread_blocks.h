@@ -39,7 +39,7 @@ class SpreadBlocks {
   void count(std::uint64_t instructions) { instructions_ += instructions; }
   std::uint64_t instructions() const { return instructions_; }
 
-  /// Of the blocks together, when all threads are done; without the number of instructions.
+  /// For the blocks together, when all threads are done; without the number of instructions.
   Outcome take_outcome() { return std::move(fault_); }
 
  private:

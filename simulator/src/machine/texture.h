@@ -54,7 +54,7 @@ static_assert(sizeof(ImageObject) <= ImageObject::kBytes);
 /// The channels of a texel. As numbers of floating point all values are exact.
 using Texel = std::array<double, 4>;
 
-/// Of the texel at an index that may lie beyond the ends: the index that counts, or a negative one for the
+/// For the texel at an index that may lie beyond the ends: the index that counts, or a negative one for the
 /// border.
 std::int64_t index_within(std::int64_t index, std::int64_t size, ImageObject::Beyond beyond);
 

@@ -29,7 +29,7 @@ constexpr std::size_t kMostFactors = 512;  ///< elements of `a` or of `b`
 constexpr std::size_t kMostSums = 256;     ///< elements of `c`
 constexpr std::size_t kMostBytes = 2048;   ///< of the elements of a matrix
 
-/// Elements row by row, with the bits that they have in registers, and a place for a register that nobody
+/// Elements row by row, with the bits that they have in registers, and a place for a register that nothing
 /// reads.
 using Elements = std::array<unsigned char, kMostBytes + sizeof(std::uint64_t)>;
 constexpr std::uint16_t kNowhere = kMostBytes;

@@ -86,7 +86,7 @@ constexpr std::array kFields{
     Field{"pci.bus_id", "", &bus_of},
     Field{"gpu_bus_id", "", &bus_of},
     Field{"compute_mode", "", [](const Device&) { return std::string("Default"); }},
-    // Each process has devices of its own, whose memory nobody else uses.
+    // Each process has devices of its own, whose memory nothing else uses.
     Field{"memory.total", "MiB", &memory_of},
     Field{"memory.free", "MiB", &memory_of},
     Field{"memory.used", "MiB", [](const Device&) { return std::string("0"); }},

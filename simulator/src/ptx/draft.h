@@ -33,7 +33,7 @@ struct Draft {
   std::vector<Operand> operands;
   Instruction instruction;
   bool in_kernel = true;         ///< not in a function that a kernel calls
-  Slot nowhere = 0;              ///< a slot that nobody reads
+  Slot nowhere = 0;              ///< a slot that nothing reads
   bool keeps_immediate = false;  ///< the offset of the first address comes into a slot behind it
 
   bool is(std::size_t operand, Operand::Kind kind) const {

@@ -27,7 +27,7 @@ struct Instruction {
   std::int64_t immediate =
       0;  ///< the offset of an address, the target of a branch, or what the handler needs to know
   std::array<Slot, kMostOperands> slots{};  ///< in the order of the operands in PTX
-  const Slot* wide = nullptr;               ///< all slots, in the place of `slots`, where they are more
+  const Slot* wide = nullptr;               ///< all slots, instead of `slots`, where they are more
   std::int32_t guard =
       -1;  ///< twice the slot of the predicate, plus 1 where it is negated; negative without a guard
   std::uint32_t line = 0;

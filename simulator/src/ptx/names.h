@@ -52,7 +52,7 @@ class Names {
   /// A variable of the function in global or constant memory. `variable`: its name in the module.
   void declare_global(const std::string& name, std::string variable);
 
-  /// The registers of a vector; null if the name is none of a vector.
+  /// The registers of a vector; null if the name is not a vector's.
   const std::vector<Slot>* elements_of(const Token& name);
 
   /// Throws where nothing has this name.
@@ -64,7 +64,7 @@ class Names {
   Slot fresh(std::uint64_t initial = 0);
   Slot constant(std::uint64_t value);
 
-  /// A slot for results that nobody reads.
+  /// A slot for results that nothing reads.
   Slot nowhere();
 
  private:

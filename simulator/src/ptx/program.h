@@ -41,7 +41,7 @@ struct FrameValue {
     workspace_low,   ///< %envreg2 and %envreg1, from which `grid.sync()` takes its address
     workspace_high,
     total_shared,
-    local_address,  ///< `value` bytes behind the begin of the frame's local memory
+    local_address,  ///< `value` bytes behind the start of the frame's local memory
   };
   Kind kind;
   Slot slot = 0;
@@ -83,12 +83,12 @@ struct Function {
   std::vector<Instruction> code;
   std::vector<OperandForm> forms;            ///< of each instruction of `code`
   std::deque<std::vector<Slot>> wide_slots;  ///< `Instruction::wide` points here
-  /// Whether the turn of a thread may end in front of an instruction: at the begin, behind a call, and where
+  /// Whether the turn of a thread may end in front of an instruction: at the start, behind a call, and where
   /// a loop may begin.
   std::vector<bool> turn_ends;
   const CompiledFunction* compiled = nullptr;
   std::vector<std::uint64_t> initial;    ///< the slots of a new frame
-  Slot nowhere = -1;                     ///< the slot that stands for `_`, and that nobody reads
+  Slot nowhere = -1;                     ///< the slot that stands for `_`, and that nothing reads
   std::vector<FrameValue> frame_values;  ///< those of them that depend on the thread
   std::size_t local_bytes = 0;           ///< variables, and what is handed over in calls
   std::vector<Argument> arguments;

@@ -38,7 +38,7 @@ class ProgramBuilder {
   std::size_t place_shared(const Declared& variable);
   std::size_t place_shared_of_module(const Declared& variable);
 
-  /// A slot whose value is the begin of dynamic shared memory plus `addend`.
+  /// A slot whose value is the start of dynamic shared memory plus `addend`.
   void add_dynamic_shared_slot(std::size_t function, Slot slot, std::uint64_t addend, std::size_t alignment);
   void add_variable_slot(VariableSlot slot) { program_->variable_slots.push_back(std::move(slot)); }
 

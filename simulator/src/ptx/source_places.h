@@ -18,7 +18,7 @@ struct SourcePlace {
   auto operator<=>(const SourcePlace&) const = default;
 };
 
-/// Of one function of PTX.
+/// For one function of PTX.
 class SourcePlaces {
  public:
   /// `files`: the names of the files, by their numbers.

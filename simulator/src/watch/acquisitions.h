@@ -36,8 +36,8 @@ class Acquisitions {
   void note_release(std::uint32_t block, std::uint32_t time) { last_release_[block] = time; }
 
   /// Whether an access is known to a thread that has acquired so much, also by way of what those knew whose
-  /// releases it has acquired. The two threads of each step must reach each other; those of one step need
-  /// not reach those of another.
+  /// releases it has acquired. At each step the scopes of release and acquire must include each other's
+  /// threads; those of one step need not include those of another.
   bool know(const Acquired* acquired, const ClusterNumbers& clusters, const AccessRecord& access);
 
   /// How many operations and unions are remembered.

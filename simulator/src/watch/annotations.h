@@ -58,11 +58,11 @@ struct Annotation {
   std::uint8_t rows = 32;    ///< threads of a warp that access memory, the first ones
   std::uint8_t operand = 0;  ///< which slot holds the address
   Scope scope = Scope::device;
-  bool is_strong = false;  ///< atomic, volatile or relaxed: two of these are no race. Of a copy: it reduces
+  bool is_strong = false;  ///< atomic, volatile or relaxed: two of these are no race. For a copy: it reduces
   bool is_guess =
       false;  ///< a plain load that races with no strong access, because a compare-and-swap looks again
   bool is_volatile = false;  ///< and does not only wait until somebody else changes the value
-  bool acquires = false;     ///< by itself, as `ld.acquire` does. Of a fence: what was read before it
+  bool acquires = false;     ///< by itself, as `ld.acquire` does. For a fence: what was read before it
   bool releases = false;
   /// Whether what its block has stored must be visible to other blocks before it.
   bool makes_visible = false;
@@ -76,7 +76,7 @@ struct Annotation {
   bool is_aligned = false;   ///< of a barrier: the threads of a warp must come to the same one
   std::uint32_t how = 0;     ///< of `AccessRecord::who_and_how`, all but the thread; see `number`
 
-  /// Of a load or store: it orders nothing, and accesses as many bytes as it says.
+  /// For a load or store: it orders nothing, and accesses as many bytes as it says.
   bool is_plain() const { return !is_strong && lanes != 0; }
 
   /// Once all else is known.

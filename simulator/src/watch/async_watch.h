@@ -31,7 +31,7 @@ struct WatchedCopy {
   std::uint64_t end = 0;                 ///< how many copies the thread had begun when it had begun this one
   bool reduces = false;                  ///< and does not only write
   bool is_read = false;                  ///< whether its thread has waited until the source was read
-  std::shared_ptr<const Release> begin;  ///< what its thread knew; null if nobody looks for races
+  std::shared_ptr<const Release> begin;  ///< what its thread knew; null if nothing looks for races
   std::vector<CarriedBytes> unwritten;   ///< of what is copied
 };
 
@@ -56,7 +56,7 @@ struct WatchedProduct {
   std::uint64_t group = 0;
   std::vector<UnitOfProduct> units;  ///< that it reads
   std::shared_ptr<const Release>
-      begin;  ///< what the thread knew; null before that is asked, or if nobody looks for races
+      begin;  ///< what the thread knew; null before that is asked, or if nothing looks for races
 };
 
 /// The latest product that a register belongs to.
@@ -81,7 +81,7 @@ struct WatchedProducts {
   bool has_fence = false;
 };
 
-/// Of one block.
+/// For one block.
 struct AsyncWatch {
   std::map<Thread*, std::vector<WatchedCopy>> copies;       ///< of `cp.async`, in the order of their begin
   std::map<Thread*, std::vector<WatchedCopy>> bulk_copies;  ///< those of `cp.async.bulk` from shared memory

@@ -16,7 +16,7 @@ struct ClusterNumbers {
   }
 
   /// Whether what a thread of one block does with this scope includes the threads of the other block. Of two
-  /// blocks of a launch before this one, nobody knows any more whether they were of one cluster.
+  /// blocks of a launch before this one, it is no longer known whether they were of one cluster.
   bool reaches(Scope scope, std::uint32_t a, std::uint32_t b) const {
     if (scope == Scope::device || a == b) return true;
     return scope == Scope::cluster && (are_of_one_cluster(a, b) || (a < first && b < first));

@@ -22,7 +22,7 @@ struct ClusterWatch {
   std::uint64_t phase = 1;            ///< to which the end of the log belongs
   std::array<std::size_t, 2> ends{};  ///< of the log, for phases before: even and odd ones
 
-  /// How much of the log those know who have waited for a phase.
+  /// The length of the log that a wait for this phase acquires.
   std::size_t length_of(std::uint64_t of_phase) const {
     return of_phase == phase ? log->length() : ends[of_phase % 2];
   }

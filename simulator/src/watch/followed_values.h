@@ -40,8 +40,8 @@ inline std::uint64_t whole_numbers(std::uint64_t bits, unsigned bits_of_number) 
   return whole;
 }
 
-// Of the four numbers of a register: 0 of zeros, and 1 of others, but `unwritten` of those with bits in the
-// mask.
+// For each of the four numbers of a register: `unwritten` if the mask has bits there, 0 for a zero, and
+// otherwise 1.
 inline std::uint64_t small_factors(std::uint64_t numbers, std::uint64_t mask, std::uint8_t unwritten) {
   std::uint64_t small = 0;
   for (unsigned at = 0; at < 32; at += 8) {

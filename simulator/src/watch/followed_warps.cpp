@@ -60,7 +60,7 @@ void LaunchWatch::follow_in_warp(BlockWatch& block, std::span<Thread* const> lan
   }
 }
 
-// The instruction is executed with the masks in the place of the values: a shuffle moves them, and as factors
+// The instruction is executed with the masks instead of the values: a shuffle moves them, and as factors
 // of a product, masks of whole numbers are NaN.
 void LaunchWatch::move_masks(BlockWatch& block, std::span<Thread* const> lanes, std::uint32_t here,
                              std::uint32_t loads) {
@@ -91,7 +91,7 @@ void LaunchWatch::move_masks(BlockWatch& block, std::span<Thread* const> lanes, 
   });
 }
 
-// The instruction is executed with 0 in the place of zeros, 1 in that of other factors, and 1 or 2 in that of
+// The instruction is executed with 0 for zeros, 1 for other factors, and 1 or 2 for
 // those that came from unwritten memory: on these depend the sums that differ.
 void LaunchWatch::follow_integer_product(BlockWatch& block, std::span<Thread* const> lanes,
                                          std::uint32_t loads) {
@@ -134,7 +134,7 @@ void LaunchWatch::follow_integer_product(BlockWatch& block, std::span<Thread* co
   }
 }
 
-// `ldmatrix` and `stmatrix` are executed with the masks in the place of the rows, or of the registers.
+// `ldmatrix` and `stmatrix` are executed with the masks instead of the rows, or of the registers.
 void LaunchWatch::move_matrix(BlockWatch& block, std::span<Thread* const> lanes, std::uint32_t here) {
   using followed_values::KeptRegisters;
   const Instruction& first = lanes.front()->current();

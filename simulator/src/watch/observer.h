@@ -52,7 +52,7 @@ class Observer {
     return all;
   }
 
-  /// Of the launch that is running or has run last, where the tool `stream` watches.
+  /// For the launch that is running or has run last, where the tool `stream` watches.
   AccessedMemory& accessed() { return accessed_; }
 
  private:

@@ -115,7 +115,7 @@ class RaceDetector {
     }
   }
 
-  /// The global memory is new: whoever accesses it has got it behind all that accessed it before.
+  /// Forgets earlier accesses to global memory, which was allocated again.
   void forget(std::uint64_t begin, std::size_t bytes) { global_.forget(begin, bytes); }
 
   /// Looks at what a copy writes, which may have done so at any time since it has begun, and remembers it as

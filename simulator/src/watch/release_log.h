@@ -48,7 +48,7 @@ class ReleaseLog {
   ReleaseLog(std::uint32_t first_block, std::uint32_t end) : first_block_(first_block), end_(end) {}
 
   void add(const std::shared_ptr<const Release>& release);
-  /// Of the access itself, and not of a fence before it. A later strong write by the same thread carries on
+  /// For the access itself, and not of a fence before it. A later strong write by the same thread carries on
   /// with it.
   void add_of_access(const std::shared_ptr<const Release>& release) {
     add(release);

@@ -1,5 +1,5 @@
 // Which strong writes of others a thread has seen by strong loads. PTX orders what the thread does at the
-// same place behind such a write, also if nobody has released it.
+// same place behind such a write, also if nothing has released it.
 #pragma once
 
 #include <array>

@@ -34,7 +34,7 @@ class Shadow {
     return {&page.granules[offset >> page.shift], bytes >> page.shift};
   }
 
-  /// Nobody has accessed these bytes. Those of their granules that lie beyond them are forgotten as well.
+  /// These bytes were never accessed. Those of their granules that lie beyond them are forgotten as well.
   void forget(std::uint64_t begin, std::size_t bytes);
 
  private:

@@ -1,5 +1,5 @@
-// What copies that happen later mean to the tools. Nothing orders such a copy with what happens between its
-// begin and the end of the wait for it, not even with what its own thread does.
+// What the tools make of asynchronous copies. Between its start and the end of the wait for it, a copy is
+// ordered with nothing, not even with its own thread.
 #include <algorithm>
 #include <bit>
 #include <iterator>
@@ -198,7 +198,7 @@ void LaunchWatch::finish_reading(BlockWatch& block, WatchedCopy& copy) {
   });
 }
 
-// Copies that nobody has waited for happen at the end.
+// Copies that nothing has waited for happen at the end.
 void LaunchWatch::exit(BlockWatch& block, Thread& thread) {
   settle_copies(block, thread, tools_.race ? block.races.clocks.clock(thread.linear) : 0);
   ++block.async.exited;

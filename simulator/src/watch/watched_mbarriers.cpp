@@ -1,5 +1,4 @@
-// What objects of `mbarrier` mean to the tools: who finds a phase complete knows what those knew who arrived
-// in it.
+// A thread that sees a phase of an `mbarrier` complete is ordered after every arrival in that phase.
 #include <cstring>
 #include <utility>
 

@@ -18,7 +18,7 @@ class WrittenBits {
     loads_.clear();
   }
 
-  /// Bit i is set where nobody has written byte i. At most 32 bytes, at a multiple of their number. What lies
+  /// Bit i is set where byte i was never written. At most 32 bytes, at a multiple of their number. What lies
   /// outside counts as written.
   std::uint32_t unwritten(std::uint64_t address, std::size_t bytes) const {
     if (address / 64 >= words_.size()) return 0;
@@ -36,7 +36,7 @@ class WrittenBits {
     for (std::size_t at = begin; at < begin + bytes; ++at) store(at, 1);
   }
 
-  /// Of an unwritten byte: the loads from which a kernel has stored it; 0 if none has.
+  /// For an unwritten byte: the loads from which a kernel has stored it; 0 if none has.
   std::uint32_t loads_of(std::uint64_t address) const {
     return address / kGranule < loads_.size() ? loads_[address / kGranule] : 0;
   }
@@ -59,7 +59,7 @@ class WrittenBits {
     }
   }
 
-  /// The memory now ends at `end`, and nobody has written what lies behind `begin`.
+  /// The memory now ends at `end`, and nothing has been written that lies behind `begin`.
   void forget(std::size_t begin, std::size_t end) {
     words_.resize(std::max(words_.size(), (end + 63) / 64), 0);
     for (std::size_t at = begin; at < end; ++at) {

@@ -19,10 +19,10 @@ class WrittenMemory {
  public:
   void mark_written(std::uint64_t begin, std::size_t bytes);
 
-  /// The memory is new: nobody has written it.
+  /// The memory is new: it was never written.
   void forget(std::uint64_t begin, std::size_t bytes);
 
-  /// Bit i is set where nobody has written byte i. At most 32 bytes, at a multiple of their number.
+  /// Bit i is set where byte i was never written. At most 32 bytes, at a multiple of their number.
   std::uint32_t unwritten(std::uint64_t address, std::size_t bytes) {
     const Cached& cached = look_up(address / kPage);
     const auto all = static_cast<std::uint32_t>((std::uint64_t{1} << bytes) - 1);
@@ -31,7 +31,7 @@ class WrittenMemory {
     return static_cast<std::uint32_t>(cached.page->unwritten[at / 64] >> (at % 64)) & all;
   }
 
-  /// Of an unwritten byte: the loads from which a kernel has stored it; 0 if none has.
+  /// For an unwritten byte: the loads from which a kernel has stored it; 0 if none has.
   std::uint32_t loads_of(std::uint64_t address) {
     const Cached& cached = look_up(address / kPage);
     return cached.page == nullptr || cached.page->loads == nullptr
@@ -67,7 +67,7 @@ class WrittenMemory {
   static constexpr std::uint64_t kGranule = 4;  ///< bytes that share their loads
 
   struct Page {
-    std::array<std::uint64_t, kPage / 64> unwritten{};  ///< a bit for each byte that nobody has written
+    std::array<std::uint64_t, kPage / 64> unwritten{};  ///< a bit for each byte that was never written
     /// Those of bytes that a kernel has stored; null if there are none.
     std::unique_ptr<std::array<std::uint32_t, kPage / kGranule>> loads;
 

@@ -45,7 +45,7 @@ std::unique_ptr<Side> simulated_side();
 /// is none.
 std::unique_ptr<Side> card_side();
 
-/// The simulator in the place of a card. `planted` is "OLD=NEW": in all PTX, OLD is replaced by NEW, so that
+/// The simulator instead of a card. `planted` is "OLD=NEW": in all PTX, OLD is replaced by NEW, so that
 /// what is compared differs; empty: nothing is.
 std::unique_ptr<Side> stand_in_side(const std::string& planted);
 

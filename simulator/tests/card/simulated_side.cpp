@@ -43,7 +43,7 @@ class StandIn final : public Simulated {
     new_ = planted.substr(equals + 1);
   }
 
-  std::string name() const override { return "the simulator, in the place of a card"; }
+  std::string name() const override { return "the simulator, instead of a card"; }
 
   Result run(const Work& work) override {
     Work changed = work;

@@ -93,7 +93,7 @@ struct Tensor {
   CUtensorMapSwizzle swizzle = CU_TENSOR_MAP_SWIZZLE_NONE;
   CUtensorMapFloatOOBfill fill = CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE;
 
-  // Dimension 0 of the steps has no effect. An interleaved tensor has slices of channels in the place of
+  // Dimension 0 of the steps has no effect. An interleaved tensor has slices of channels instead of
   // elements, and the last dimension of its box but one counts channels.
   unsigned bytes() const {
     const unsigned slice = interleave == CU_TENSOR_MAP_INTERLEAVE_NONE  ? 0

@@ -1,4 +1,4 @@
-// The tool `init`: loads of bytes that nobody has written, in each kind of memory. What is loaded is a result
+// The tool `init`: loads of bytes that were never written, in each kind of memory. What is loaded is a result
 // of the kernel, which the host reads.
 #include "watched.h"
 
@@ -106,7 +106,7 @@ TEST(SimulatedInit, GlobalMemoryIsAsItsOwnerSays) {
     const std::vector<Finding> found = observer.take_findings();
     return found.empty() ? 0 : found[0].count;
   };
-  EXPECT_EQ(count(), 0u);  // nobody said that it is new
+  EXPECT_EQ(count(), 0u);  // nothing said that it is new
   observer.memory().forget(memory, 256);
   observer.memory().mark_written(memory + 40, 100);
   EXPECT_EQ(count(), 64u - 25u);

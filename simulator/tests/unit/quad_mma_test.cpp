@@ -7,7 +7,7 @@
 namespace opgate::simulator::tests {
 namespace quad_mma_test {
 
-// Of each lane: 2 words of a, 2 of b, 8 of c, 8 of d.
+// For each lane: 2 words of a, 2 of b, 8 of c, 8 of d.
 constexpr unsigned kWords = 20;
 
 unsigned product_of_lane(unsigned lane) { return lane % 16 / 4; }

@@ -147,7 +147,7 @@ again: add.u32 %r3, %r2, 1; mov.u32 %r4, %r2; atom.global.cas.b32 %r2, [%rd1+PLA
   expect_race(with("ld.global.u32 %r9, [%rd1]; ld.global.u32 %r2, [%rd1];", "0"), "ld.global.u32 races with");
   expect_race(races_of("ld.global.u32 %r5, [%rd1]; atom.global.cas.b32 %r2, [%rd1], 0, 1;", {64}),
               "races with");
-  // Nobody looks whether what was loaded elsewhere, or in another size, still holds.
+  // Nothing looks whether what was loaded elsewhere, or in another size, still holds.
   expect_race(with("ld.global.u32 %r2, [%rd1]; ld.global.u8 %r7, [%rd1];", "0"), "ld.global.u8 races with");
   expect_race(races_of("ld.global.u32 %r2, [%rd1]; atom.global.exch.b32 %r3, [%rd1], %r2;", {64}),
               "races with");

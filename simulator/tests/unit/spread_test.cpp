@@ -26,7 +26,7 @@ const std::string kLong =
     "again: mad.lo.u32 %r3, %r3, 1664525, 1013904223; sub.u32 %r4, %r4, 1; setp.ne.u32 %p1, %r4, 0;\n"
     "@%p1 bra again;\n";
 
-/// Stores %r3 in the place of the thread.
+/// Stores %r3 instead of the thread.
 const std::string kStore =
     "mad.lo.u32 %r5, %r2, 64, %r1; mul.wide.u32 %rd2, %r5, 4; add.u64 %rd2, %rd2, %rd1;\n"
     "st.global.u32 [%rd2+64], %r3;\n";

@@ -165,7 +165,7 @@ TEST(SimulatedFindings, OfOperationsHaveTheirStreams) {
             "stream: a copy and a kernel use the same 4 bytes; kernel k (st.global.f32) at k.cu:3");
 }
 
-// Of a fault only the location in the source is known beside the message.
+// For a fault only the location in the source is known beside the message.
 TEST(SimulatedFindings, OfFaultsHaveALocation) {
   const Finding fault{.kind = Finding::Kind::memory,
                       .kernel = "k",

@@ -1,4 +1,4 @@
-// Copies of boxes of tensors by maps, and what the tools find where nobody waits for them.
+// Copies of boxes of tensors by maps, and what the tools find where nothing waits for them.
 #include <numeric>
 
 #include "both_ways.h"

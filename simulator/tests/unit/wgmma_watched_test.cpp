@@ -8,7 +8,7 @@ namespace wgmma_watched_test {
 
 constexpr Tools kAllTools{.init = true, .race = true, .sync = true};
 
-// Rows of 16 bytes without swizzling: `a` is 64 by 16 from the begin on, `b` is 8 columns of 16 behind 16384
+// Rows of 16 bytes without swizzling: `a` is 64 by 16 from the start on, `b` is 8 columns of 16 behind 16384
 // bytes.
 const std::string kMultiply =
     "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%d0, %d1, %d2, %d3}, 34363932672, 34363933696, %p1, "
@@ -98,7 +98,7 @@ TEST(SimulatedWarpgroupMistakes, MovesBeforeTheWaitThatAreWrong) {
   other.replace(other.find("%d0"), 3, "%r9");
   expect_sync(found_in(begun + "mov.b32 %r9, %d0;\n" + kFence + other + kCommit + kWait),
               "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 uses a copy of a register");
-  // Nobody has waited for the product in the end.
+  // Nothing has waited for the product in the end.
   expect_sync(found_in(begun + "mov.b32 %r9, %d0; st.global.u32 [%rd2], %r9;\n"),
               "st.global.u32 uses a copy of a register");
 }

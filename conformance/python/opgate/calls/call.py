@@ -204,7 +204,7 @@ class Call:
         return OpModule(self.overload, constants, places)
 
     def module_of_function(self) -> torch.nn.Module:
-        """The same for the function itself, which compilers trace, in the place of the operator for it."""
+        """The same for the function itself, which compilers trace, instead of the operator for it."""
         module = self.module()
         module.overload = FUNCTIONS[self.subject]
         return module

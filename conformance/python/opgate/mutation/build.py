@@ -60,7 +60,7 @@ class Built:
     refused: list[Mutant]
     not_understood: dict[str, list[int]]
     python_table: Path | None
-    """Of the modules with mutants, for `running.py`; None if there are none."""
+    """For the modules with mutants, for `running.py`; None if there are none."""
     ptx_table: Path | None = None
     """The same of PTX, for the simulated device."""
 

@@ -1,4 +1,4 @@
-"""Finds mutants of PTX, which the simulated device reads in the place of the source."""
+"""Finds mutants of PTX, which the simulated device reads instead of the source."""
 
 from __future__ import annotations
 

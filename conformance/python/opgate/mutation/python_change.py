@@ -14,7 +14,7 @@ class PythonChange:
 
     Where Python runs it, the changed source is `before + PART + after`, in which OPGATE_CHOSEN stands for an
     expression that is true while this mutant is the chosen one, and OPGATE_NUMBER for its number. Triton
-    compiles a function with `replaced` in the place of the part.
+    compiles a function with `replaced` instead of the part.
     """
 
     site: Site
@@ -33,7 +33,7 @@ class PythonChange:
 
 
 def instead(site: Site, kind: str, code: str, mutated: str | None = None) -> PythonChange:
-    """Another expression in the place of this one. The author reads `mutated`, or else the code."""
+    """Another expression instead of this one. The author reads `mutated`, or else the code."""
     return PythonChange(
         site,
         kind,
@@ -50,6 +50,6 @@ def left_out(site: Site, kind: str) -> PythonChange:
 
 
 def compiled_instead(site: Site, kind: str, code: str, mutated: str | None = None) -> PythonChange:
-    """Another statement in the place of this one, for functions that Triton compiles."""
+    """Another statement instead of this one, for functions that Triton compiles."""
     assert site.kernel is not None
     return PythonChange(site, kind, "", "", code, code if mutated is None else mutated)

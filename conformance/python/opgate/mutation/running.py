@@ -67,13 +67,13 @@ class Changed:
 
     file: Path
     name: str
-    """Of the module, with those of its packages."""
+    """For the module, with those of its packages."""
     digest: str
     code: Path
     """The module with its mutants behind switches."""
     functions: frozenset[str]
     kernels: dict[int, dict[int, str]]
-    """By its first line: what Triton is to compile in the place of a function, by the mutant's number."""
+    """By its first line: what Triton is to compile instead of a function, by the mutant's number."""
 
 
 class Loader(importlib.machinery.SourceFileLoader):

@@ -204,7 +204,7 @@ class OpSpec:
         return self._names("trusts", argument)
 
     def wants_contiguous(self, argument: str) -> OpSpec:
-        """The operator must refuse this argument where it is not contiguous, with a message that names it."""
+        """If this argument is not contiguous, the operator may raise an exception whose message names it."""
         return self._names("wants_contiguous", argument)
 
     def unspecified(self, index: int) -> OpSpec:

@@ -27,7 +27,7 @@ def import_for(checks: Iterable[Check]) -> None:
 def fork_worker(request: dict[str, Any], descriptors: dict[str, tuple[int, ...]]) -> dict[str, Any] | None:
     """Forks a process, and returns the answer to the supervisor; None in the new process.
 
-    The new process has the files that the request names in the place of `descriptors`: "commands",
+    The new process has the files that the request names instead of `descriptors`: "commands",
     "answers" and "log". It has opened them when this function returns, because the supervisor then closes
     its own ends. It becomes a child of the supervisor, because the process between the two ends.
     """

@@ -52,7 +52,7 @@ def entmax_reference(x: torch.Tensor, alpha: float = 1.5) -> torch.Tensor:
 def entmax_attention_reference(
     q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool, n: torch.Tensor | None = None
 ) -> torch.Tensor:
-    """Attention with entmax in the place of the softmax, for sequences of length `n`."""
+    """Attention with entmax instead of the softmax, for sequences of length `n`."""
     s = q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1])
     length = q.shape[-2]
     if causal:

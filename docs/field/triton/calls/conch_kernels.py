@@ -49,7 +49,7 @@ def forward(name: str, inputs: Inputs, function: Function, reference: Function, 
 
 
 def rms(x: torch.Tensor, w: torch.Tensor, eps: float = 1e-5) -> torch.Tensor:
-    """Of the last dim."""
+    """For the last dim."""
     return x * torch.rsqrt(x.square().mean(-1, keepdim=True) + eps) * w
 
 
@@ -132,7 +132,7 @@ def conch_cached(
 
 
 def copied(a: torch.Tensor, b: torch.Tensor, pairs: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """Both caches, with each pair's first block in the place of its second."""
+    """Both caches, with each pair's first block instead of its second."""
     for s, d in pairs.tolist():
         a[d], b[d] = a[s], b[s]
     return a, b

@@ -1,4 +1,4 @@
-"""flag-gems 5.0.2 beside plain torch. Its functions are called directly, or in the place of ATen's.
+"""flag-gems 5.0.2 beside plain torch. Its functions are called directly, or instead of ATen's.
 
 python flag_gems_kernels.py [NAME...]
 """
@@ -23,7 +23,7 @@ randn = torch.randn
 
 
 def aten(name: str, inputs: Inputs, function: Function, *include: str, **tolerances: Any) -> Kernel:
-    """The same call of torch on both devices, with flag-gems in the place of ATen on CUDA."""
+    """The same call of torch on both devices, with flag-gems instead of ATen on CUDA."""
     called = []
     for op in include:
         called.extend(flag_gems.FULL_CONFIG_BY_FUNC.get(op, []))

@@ -172,7 +172,7 @@ def of_gated_delta(function: Any, *size: int, reference: Any = recurrent) -> Ker
 
 
 def forward_alone(function: Any) -> Any:
-    """Of a function that says that it has no backward."""
+    """For a function that says that it has no backward."""
 
     @functools.wraps(function)
     def run(*arguments: torch.Tensor, **named: torch.Tensor) -> Any:

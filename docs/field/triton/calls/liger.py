@@ -17,7 +17,7 @@ def randn(*shape: int) -> torch.Tensor:
 
 
 def rms_norm(x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
-    """Of the last dim."""
+    """For the last dim."""
     return F.rms_norm(x, x.shape[-1:], weight, 1e-6)
 
 

@@ -9,7 +9,7 @@ k = k - k.mean(2, keepdim=True)
 
 
 def attention(k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
-    """Of the same queries."""
+    """For the same queries."""
     return torch.nn.functional.scaled_dot_product_attention(q.float(), k.float(), v.float())
 
 

@@ -5,7 +5,7 @@
 
 #define OPGATE_SIM_API extern "C" __attribute__((visibility("default")))
 
-// The declarations of nvml.h are used by nobody else, and its results are 0 for success.
+// The declarations of nvml.h are used by nothing else, and its results are 0 for success.
 OPGATE_SIM_API int nvmlInit() { return 0; }
 OPGATE_SIM_API int nvmlInit_v2() { return 0; }
 OPGATE_SIM_API int nvmlShutdown() { return 0; }

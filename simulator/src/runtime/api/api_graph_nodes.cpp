@@ -56,7 +56,7 @@ cudaError_t add_kernel(const NodePlace& place, const Parameters& parameters) {
   return add_node(place, [&](cudaStream_t stream) {
     if (parameters.kernelParams == nullptr && parameters.extra != nullptr) {
       return api_call([](Simulator&) {
-        refuse(cudaErrorNotSupported, "a kernel node with `extra` in the place of `kernelParams`");
+        refuse(cudaErrorNotSupported, "a kernel node with `extra` instead of `kernelParams`");
       });
     }
     return cudaLaunchKernel(parameters.func, parameters.gridDim, parameters.blockDim, parameters.kernelParams,

@@ -27,7 +27,7 @@ cudaStreamCaptureStatus status_of(const Stream& stream) {
   return stream.capture->valid() ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusInvalidated;
 }
 
-// Nobody may ask about the legacy default stream while a stream that it would wait for captures.
+// Nothing may ask about the legacy default stream while a stream that it would wait for captures.
 void refuse_implicit(Simulator& simulator, const Stream& stream) {
   if (!stream.legacy) return;
   for (const auto& other : simulator.streams.of_device(stream.device)) {

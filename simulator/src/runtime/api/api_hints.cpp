@@ -33,7 +33,7 @@ const std::map<cudaLimit, std::size_t> kLimits = {{cudaLimitStackSize, 1024},
                                                   {cudaLimitMaxL2FetchGranularity, 64},
                                                   {cudaLimitPersistingL2CacheSize, 0}};
 
-// Of the current device.
+// For the current device.
 std::size_t& limit(cudaLimit which) {
   static std::map<std::pair<int, cudaLimit>, std::size_t> limits;
   const auto first = kLimits.find(which);

@@ -56,7 +56,7 @@ struct Kernel {
   std::string name;
   std::map<int, std::size_t> dynamic_shared;  ///< on each device, as cudaFuncSetAttribute allowed it
   bool allows_large_clusters = false;
-  /// Of the first parameters, in the order of the PTX, which has no names; empty if nobody has given them.
+  /// For the first parameters, in the order of the PTX, which has no names; empty if nothing has given them.
   std::vector<std::string> parameter_names = {};
 };
 

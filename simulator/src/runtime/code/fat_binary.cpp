@@ -86,7 +86,7 @@ std::optional<std::string> FatBinary::kept_in(const Entry& machine_code) {
   std::string code;
   try {
     code = payload_of(machine_code);
-  } catch (const std::runtime_error&) {  // compressed in another way than PTX is: nobody but nvcc has made it
+  } catch (const std::runtime_error&) {  // compressed in another way than PTX is: only nvcc makes this
     return std::nullopt;
   }
   return kept_ptx(reinterpret_cast<const unsigned char*>(code.data()), code.size());

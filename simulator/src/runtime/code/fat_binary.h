@@ -11,7 +11,7 @@
 namespace opgate::simulator {
 
 /// The header of one entry. It is not documented; this is what nvcc 12 and 13 write. The payload follows
-/// `header_bytes` after the begin of the header.
+/// `header_bytes` after the start of the header.
 struct FatEntryHeader {
   std::uint16_t kind;  ///< `kPtx`, or machine code (2)
   std::uint16_t version;

@@ -7,7 +7,7 @@
 
 namespace opgate::simulator::devices {
 
-/// Of the calling thread; 0 at first.
+/// For the calling thread; 0 at first.
 int current();
 
 /// Refuses with cudaErrorInvalidDevice.

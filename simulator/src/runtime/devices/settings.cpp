@@ -44,8 +44,7 @@ class Reader {
     return known.front();
   }
 
-  // No tool at all where one of the words is wrong: whoever has mistyped a name must not take silence for a
-  // result.
+  // No tool at all if one of the words is wrong: a mistyped name must not look like "nothing found".
   Tools tools() {
     std::string unknown;
     const Tools tools = Tools::parse(value_of(Setting::tools), unknown);

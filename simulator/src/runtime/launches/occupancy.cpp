@@ -22,7 +22,7 @@ std::vector<std::size_t> groups_of_multiprocessors() {
   return groups;
 }
 
-// Of a launch, on one multiprocessor.
+// For a launch, on one multiprocessor.
 std::size_t resident(const Signature& signature, const LaunchRequest& request) {
   return resident_blocks(signature, request.block.x * request.block.y * request.block.z,
                          request.dynamic_shared);

@@ -85,7 +85,7 @@ void move(std::byte* to, const CopySide& to_side, const std::byte* from, const C
   });
 }
 
-// Pageable memory is the program's own, which nobody watches.
+// Pageable memory is the program's own, which nothing watches.
 bool is_watched(MemoryMap& memory, const CopySide& side, const CopyShape& shape) {
   std::string why;
   return memory.locate(side.data, bytes_covered(side, shape), why).kind != Kind::pageable;

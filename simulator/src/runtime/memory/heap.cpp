@@ -36,7 +36,7 @@ HeapPlan plan_for_kernels(std::uint64_t begin, std::size_t addresses, std::size_
 }
 
 Heap::Heap(const AddressRange& range, const HeapPlan& plan) : range_(&range), plan_(plan) {
-  // The first guard keeps the begin of this heap away from the end of the former one.
+  // The first guard keeps the start of this heap away from the end of the former one.
   add_gap(plan.begin + heap::kGuard, plan.addresses - heap::kGuard);
 }
 

@@ -52,7 +52,7 @@ class Heap {
   bool release(std::uint64_t address);
 
   /// Memory of a graph, which `revive` gives out and `release` takes back again and again. Until `let_go`,
-  /// nobody else gets its addresses. At first it is not given out.
+  /// nothing else gets its addresses. At first it is not given out.
   std::optional<std::uint64_t> reserve(std::size_t bytes);
   /// False if it is given out already, or if the device has no more memory.
   bool revive(std::uint64_t address);

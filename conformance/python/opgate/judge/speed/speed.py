@@ -30,7 +30,7 @@ SECONDS = 8.0
 """No further round begins after this time if there are enough for an interval."""
 MOST_SECONDS_OF_A_CALL = 5.0
 BYTES = 1 << 26
-"""Of the arguments of a round."""
+"""For the arguments of a round."""
 PLACES = 16
 
 Draw = Callable[[int], list[RightAnswer]]

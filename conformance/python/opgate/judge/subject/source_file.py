@@ -32,7 +32,7 @@ class SourceFile:
 
     @staticmethod
     def of(text: str, default: str, operators: OperatorSources | None = None, inputs: str = "") -> SourceFile:
-        """Of an argument of the command line. Raises SetupError if there is no such file."""
+        """For an argument of the command line. Raises SetupError if there is no such file."""
         path, name = parted(text, default)
         of_inputs = Path(inputs).resolve() if inputs else None
         if of_inputs is not None and not of_inputs.is_file():

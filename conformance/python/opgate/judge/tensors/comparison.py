@@ -15,8 +15,8 @@ def elements_beyond(got: torch.Tensor, exact: torch.Tensor, bound: torch.Tensor)
     return ~(near | equal)
 
 
-def unit(exact: torch.Tensor, at: tuple[int, ...], got: torch.Tensor) -> str:
-    """The element in words."""
+def first_wrong_element(exact: torch.Tensor, at: tuple[int, ...], got: torch.Tensor) -> str:
+    """Where the element is, what it is and what is right, in words."""
     place = f" at {list(at)}" if at else ""
     return f"{place}: got {got[at].item():.9g}, and {exact[at].item():.9g} is right"
 
@@ -25,4 +25,4 @@ def first_difference(got: torch.Tensor, exact: torch.Tensor, beyond: torch.Tenso
     """How many elements differ, and the first one."""
     at = tuple(int(i) for i in beyond.nonzero()[0]) if beyond.dim() else ()
     count = int(beyond.sum())
-    return f"{count} of {beyond.numel()} elements differ, the first{unit(exact, at, got)}"
+    return f"{count} of {beyond.numel()} elements differ, the first{first_wrong_element(exact, at, got)}"

@@ -39,7 +39,7 @@ def samples(
 ) -> Iterator[Sample]:
     """All samples; `draw` returns the arguments for a seed. The reference may refuse some.
 
-    The samples of a spec stand in the place of other sizes, for which its operator need not be made.
+    The samples of a spec replace other sizes, for which its operator need not be made.
     """
     for name, arguments in of_spec:
         yield Sample("spec", f"the sample {name} of the spec", arguments)
@@ -65,7 +65,7 @@ def samples(
 def near(draw: Callable[[int], list[Any]], secret: random.Random) -> Iterator[Sample]:
     """Two draws, each beside the same with one element of another draw.
 
-    Who knows arguments by some of their elements takes one for the other.
+    A cache keyed by a few elements confuses the two.
     """
     torch.manual_seed(secret.getrandbits(48))
     for number in range(NEAR_DRAWS):
@@ -150,7 +150,7 @@ def other_sizes(arguments: list[Any], secret: random.Random) -> Iterator[tuple[s
 
 
 def resized(tensor: torch.Tensor, old: int, new: int) -> torch.Tensor:
-    """The tensor with another size in the place of one; its elements are repeated in another order."""
+    """The tensor with one of its sizes replaced; its elements are repeated in another order."""
     made = tensor
     for dim, side in enumerate(tensor.shape):
         if side == old:
@@ -187,7 +187,7 @@ def sliced(tensor: torch.Tensor, _: random.Random) -> torch.Tensor | None:
 
 
 def moved_in_storage(tensor: torch.Tensor, secret: random.Random) -> torch.Tensor | None:
-    """Contiguous, but not at the begin of its storage."""
+    """Contiguous, but not at the start of its storage."""
     offset = secret.randint(1, 5)
     memory = torch.zeros(offset + tensor.numel(), dtype=tensor.dtype)
     return memory[offset:].view(tensor.shape).copy_(tensor)

@@ -54,7 +54,7 @@ class Examination:
 
 
 def serve(source: SourceFile, commands: int, answers: int) -> None:
-    """Answers each message with an examination from new secrets, until nobody asks any more."""
+    """Answers each message with an examination from new secrets, until the pipe is closed."""
     reference: Reference | None = None
     while True:
         try:
@@ -191,7 +191,7 @@ def moved(value: torch.Tensor) -> torch.Tensor:
 
 
 def varied(value: torch.Tensor) -> torch.Tensor:
-    """Other values in the place of one value: of its sign, or near zero."""
+    """Other values instead of one value: of its sign, or near zero."""
     if value.numel() < 2 or not value.is_floating_point() or bool((value != value.flatten()[0]).any()):
         return value
     drawn = torch.rand(value.shape, dtype=value.dtype)

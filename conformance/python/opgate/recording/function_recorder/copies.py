@@ -1,7 +1,7 @@
 """Copies of a program's tensors, made so that the program does not notice.
 
 On the simulated device a tensor is copied past torch. A copy that torch makes would wait for the program's
-kernels, and raise their errors in the place of the program's own next call.
+kernels, and raise their errors instead of the program's own next call.
 """
 
 from __future__ import annotations

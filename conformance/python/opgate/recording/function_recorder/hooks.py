@@ -8,7 +8,7 @@
 - Those that OPGATE_RECORD_FUNCTIONS names: "mylib.ops:*,mylib:scaled_add", separated by commas.
 
 A module's functions are replaced right after the module has been executed, so that every later import of them
-gets what records. That is so for a module, too, that is the first to import torch.
+gets the recording wrapper, also in the module that imports torch first.
 """
 
 from __future__ import annotations

@@ -44,7 +44,7 @@ class MethodSignature(Signature):
         self.name = name
 
     def given(self, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> dict[str, tuple[Any, bool]]:
-        """Of a call whose first argument is the object."""
+        """For a call whose first argument is the object."""
         made = MADE.get(id(arguments[0]))
         if made is None:
             raise NotDescribed("of an object that a constructor has not made")
