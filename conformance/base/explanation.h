@@ -17,6 +17,9 @@ struct Explanation {
   std::string wrong = {};          ///< a few lines of code with the mistake, usually from a C++ kernel
   std::string right = {};          ///< the same lines without it
   std::string does_not_find = {};  ///< mistakes of this kind that pass, and calls that are not tried
+  /// Python statements that show a broken promise of a check on `call` and `tensors` by an AssertionError or by
+  /// what they print, if plain torch can show it in the same way for every operator.
+  std::string script = {};
 };
 
 /// The explanation of a native check or a rule. The build writes this function (cmake/embed_explanations.py).

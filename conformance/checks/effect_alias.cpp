@@ -189,6 +189,8 @@ Judgement judge(CallUnderTest& under_test) {
 OPGATE_REGISTER_CHECK(effect_alias, {.name = "effect.alias",
                                      .worker = Worker::native,
                                      .scope = {.variants = Scope::Variants::every, .registered = true},
+                                     .quick = true,
+                                     .explores = true,
                                      .judge = &judge});
 
 }  // namespace

@@ -133,6 +133,8 @@ Judgement judge(CallUnderTest& under_test) {
 OPGATE_REGISTER_CHECK(effect_mutation, {.name = "effect.mutation",
                                         .worker = Worker::native,
                                         .scope = {.variants = Scope::Variants::every},
+                                        .quick = true,
+                                        .explores = true,
                                         .judge = &judge});
 
 }  // namespace

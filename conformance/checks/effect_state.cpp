@@ -132,6 +132,7 @@ Judgement judge(CallUnderTest& under_test) {
 OPGATE_REGISTER_CHECK(effect_state, {.name = "effect.state",
                                      .worker = Worker::native,
                                      .scope = {.variants = Scope::Variants::every},
+                                     .quick = true,
                                      .judge = &judge});
 
 }  // namespace

@@ -148,6 +148,7 @@ OPGATE_REGISTER_CHECK(error_raises,
                       {.name = "error.raises",
                        .worker = Worker::native,
                        .scope = {.variants = Scope::Variants::bad, .dtypes = Scope::Dtypes::first},
+                       .quick = true,
                        .judge = &judge});
 
 }  // namespace

@@ -30,6 +30,7 @@ OPGATE_REGISTER_CHECK(fake_exists, {.name = "fake.exists",
                                               .dtypes = Scope::Dtypes::first,
                                               .first_sample = true,
                                               .registered = true},
+                                    .quick = true,
                                     .obstacle = &obstacle,
                                     .judge = &judge});
 

@@ -175,6 +175,8 @@ Judgement judge(CallUnderTest& under_test) {
 OPGATE_REGISTER_CHECK(fake_metadata, {.name = "fake.metadata",
                                       .worker = Worker::native,
                                       .scope = {.variants = Scope::Variants::every, .registered = true},
+                                      .quick = true,
+                                      .explores = true,
                                       .needs_fake = true,
                                       .obstacle = &fake_lives_in_python,
                                       .judge = &judge});

@@ -118,6 +118,7 @@ OPGATE_REGISTER_CHECK(grad_layout, {.name = "grad.layout",
                                     .scope = {.variants = Scope::Variants::contiguous,
                                               .promised = Promise::differentiable,
                                               .derivatives = true},
+                                    .explores = true,
                                     .judge = &judge});
 
 }  // namespace

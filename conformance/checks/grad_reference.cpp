@@ -48,6 +48,7 @@ OPGATE_REGISTER_CHECK(grad_reference, {.name = "grad.reference",
                                                  .promised = Promise::differentiable,
                                                  .reference = true,
                                                  .derivatives = true},
+                                       .explores = true,
                                        .judge = &judge});
 
 }  // namespace

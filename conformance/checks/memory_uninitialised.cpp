@@ -70,6 +70,8 @@ Judgement judge(CallUnderTest& under_test) {
 OPGATE_REGISTER_CHECK(memory_uninitialised, {.name = "memory.uninitialised",
                                              .worker = Worker::native,
                                              .scope = {.variants = Scope::Variants::every},
+                                             .quick = true,
+                                             .explores = true,
                                              .judge = &judge});
 
 }  // namespace

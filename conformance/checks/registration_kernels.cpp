@@ -92,6 +92,7 @@ OPGATE_REGISTER_CHECK(registration_kernels, {.name = "registration.kernels",
                                                        .dtypes = Scope::Dtypes::first,
                                                        .first_sample = true,
                                                        .registered = true},
+                                             .quick = true,
                                              .needs_device = false,
                                              .judge = &judge});
 

@@ -92,6 +92,7 @@ OPGATE_REGISTER_CHECK(registration_schema, {.name = "registration.schema",
                                                       .dtypes = Scope::Dtypes::first,
                                                       .first_sample = true,
                                                       .registered = true},
+                                            .quick = true,
                                             .judge = &judge});
 
 }  // namespace

@@ -91,6 +91,7 @@ OPGATE_REGISTER_CHECK(value_dtype,
                       {.name = "value.dtype",
                        .worker = Worker::native,
                        .scope = {.variants = Scope::Variants::contiguous, .dtypes = Scope::Dtypes::every},
+                       .quick = true,
                        .judge = &judge});
 
 }  // namespace

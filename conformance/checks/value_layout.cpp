@@ -98,6 +98,8 @@ Judgement judge(CallUnderTest& under_test) {
 OPGATE_REGISTER_CHECK(value_layout, {.name = "value.layout",
                                      .worker = Worker::native,
                                      .scope = {.variants = Scope::Variants::rearranged},
+                                     .quick = true,
+                                     .explores = true,
                                      .judge = &judge});
 
 }  // namespace

@@ -7,7 +7,6 @@
 
 #include "gate/call_groups.h"
 #include "gate/ledger_nodes.h"
-#include "gate/old_ledger.h"
 #include "gate/toml_text.h"
 #include "spec/fact_fields.h"
 
@@ -26,15 +25,12 @@ class LedgerReader {
   LedgerReader(LedgerNodes nodes, const toml::table& table) : nodes_(std::move(nodes)), table_(table) {}
 
   SubjectState subject() {
-    if (!table_.contains("schema") || !table_.contains("kernels")) throw not_whole();
-    // An older OpGate wrote one table for each device, and no table of planned cases.
-    const bool is_old = !table_.contains("planned");
-    if (!is_old) read_planned(nodes_.table(*table_.get("planned")));
+    if (!table_.contains("schema") || !table_.contains("kernels") || !table_.contains("planned"))
+      throw not_whole();
+    read_planned(nodes_.table(*table_.get("planned")));
     for (const auto& [key, node] : table_) {
       if (read_fact(key.str(), node) || key.str() == "planned") continue;
-      if (is_old)
-        subject_.devices[std::string(key.str())] = device_of_old_ledger(nodes_, nodes_.table(node));
-      else if (key.str() == "owed")
+      if (key.str() == "owed")
         read_owed(nodes_.table(node));
       else if (key.str() == "results")
         read_results(nodes_.table(node));
@@ -48,7 +44,8 @@ class LedgerReader {
   SetupError not_whole() const {
     return SetupError(fmt::format(
         "{}: this file is {}; check it out, or remove it and run {} again", nodes_.file().string(),
-        table_.empty() ? "empty" : "no whole file of a ledger: it has no schema and kernels", kWriter));
+        table_.empty() ? "empty" : "no whole file of a ledger: it needs schema, kernels and planned",
+        kWriter));
   }
 
   void read(const toml::node& node, std::string& text) const { text = nodes_.text(node); }

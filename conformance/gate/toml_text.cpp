@@ -7,27 +7,12 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "base/text.h"
-
 namespace opgate {
 namespace {
 
 namespace fs = std::filesystem;
 
 constexpr std::string_view kExtension = ".toml";
-
-// Keys that are names of samples may be from a version that wrote their numbers in full.
-void shorten_keys(toml::table& table) {
-  std::vector<std::string> keys;
-  for (auto&& [key, node] : table) {
-    if (toml::table* inner = node.as_table()) shorten_keys(*inner);
-    if (shortest_numbers(key.str()) != key.str()) keys.emplace_back(key.str());
-  }
-  for (const std::string& key : keys) {
-    table.insert(shortest_numbers(key), std::move(*table.get(key)));
-    table.erase(key);
-  }
-}
 
 }  // namespace
 
@@ -70,9 +55,7 @@ toml::table parsed_toml(const fs::path& file, std::string_view writer) {
     }
   }
   try {
-    toml::table table = toml::parse_file(file.string());
-    shorten_keys(table);
-    return table;
+    return toml::parse_file(file.string());
   } catch (const toml::parse_error& error) {
     throw SetupError(fmt::format("{}:{}: {}; check out the file, or run {} again", file.string(),
                                  static_cast<unsigned>(error.source().begin.line), error.description(),

@@ -42,7 +42,8 @@ Check check_from_json(const nlohmann::json& described) {
                        .example = told.at("example"),
                        .wrong = told.at("wrong"),
                        .right = told.at("right"),
-                       .does_not_find = told.at("does_not_find")};
+                       .does_not_find = told.at("does_not_find"),
+                       .script = told.at("script")};
   check.worker = Worker::python;
   check.needs_package = described.at("needs_package");
   check.needs_fake = described.at("needs_fake");

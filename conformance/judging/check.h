@@ -32,6 +32,8 @@ struct Check {
   Worker worker = Worker::native;
   Scope scope;
   bool slow = false;           ///< it takes seconds, so that other checks of the kind of worker come first
+  bool quick = false;          ///< it takes microseconds for few calls: `opgate watch` asks it
+  bool explores = false;       ///< it is quick, and explore.samples asks it about samples that are drawn
   bool needs_package = false;  ///< it runs after an AOTInductor package of the call was made
   bool needs_fake = false;     ///< it traces the call, so that it is planned once a fake kernel exists
   bool needs_device = true;    ///< it makes calls; otherwise it is judged on machines without the device, too

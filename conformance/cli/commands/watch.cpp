@@ -5,9 +5,11 @@
 #include <opgate/error.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <chrono>
 #include <ctime>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <set>
 #include <thread>
@@ -15,6 +17,7 @@
 #include "cli/commands/subcommand.h"
 #include "cli/project/project.h"
 #include "cli/terminal/terminal.h"
+#include "judging/all_checks.h"
 #include "process/interrupt.h"
 #include "process/run_program.h"
 #include "run/protocol.h"
@@ -28,11 +31,12 @@ using namespace std::chrono_literals;
 constexpr auto kLook = 100ms;
 constexpr auto kQuiet = 200ms;  // without a write for so long, the linker has finished
 
-// The engine's own checks that look at a single call, and take microseconds for each.
-const std::vector<std::string> kCheap{
-    "effect.alias",  "effect.mutation", "effect.state",         "error.raises",         "fake.exists",
-    "fake.metadata", "memory.bounds",   "memory.uninitialised", "registration.kernels", "registration.schema",
-    "value.dtype",   "value.empty",     "value.layout",         "value.reference"};
+std::vector<std::string> quick_checks() {
+  std::vector<std::string> names;
+  for (const Check& check : native_checks())
+    if (check.quick) names.push_back(check.name);
+  return names;
+}
 
 struct WatchOptions {
   ProjectOptions project;
@@ -130,7 +134,7 @@ class Watch {
   std::map<std::string, std::string> digests() const {
     std::map<std::string, std::string> found;
     std::vector<std::string> words{"list", "sources", "--check"};
-    words.insert(words.end(), kCheap.begin(), kCheap.end());
+    std::ranges::copy(quick_checks(), std::back_inserter(words));
     const fs::path log = folder_ / "sources.txt";
     if (run_to_end(opgate(words), config_.file.parent_path(), log, Errors::shown) != 0) return found;
     std::ifstream stream(log);
@@ -147,7 +151,7 @@ class Watch {
       words.insert(words.end(), values.begin(), values.end());
     };
     add("--op", ops);
-    add("--check", options_.filter.checks.empty() ? kCheap : options_.filter.checks);
+    add("--check", options_.filter.checks.empty() ? quick_checks() : options_.filter.checks);
     add("--device",
         options_.filter.devices.empty() ? std::vector<std::string>{"cpu"} : options_.filter.devices);
     add("--case", options_.filter.cases);

@@ -13,7 +13,6 @@
 
 #include "base/dtypes.h"
 #include "cli/scripts/python_text.h"
-#include "cli/scripts/script_questions.h"
 #include "inputs/arguments.h"
 #include "inputs/damage.h"
 #include "inputs/tensor_slots.h"
@@ -27,6 +26,9 @@ namespace opgate {
 namespace {
 
 constexpr size_t kMostElements = 4096;
+constexpr auto kNoScript =
+    "# No script without OpGate can test this promise. The script prints what the call returns.\n"
+    "print(call(*tensors))\n";
 
 std::string tuple_text(c10::IntArrayRef values) {
   return values.size() == 1 ? fmt::format("({},)", values[0]) : fmt::format("({})", fmt::join(values, ", "));
@@ -330,7 +332,7 @@ class Script {
     if (check.name == "value.reference") return against_reference();
     if (check.name == "effect.mutation") return unchanged();
     if (check.name == "opcheck") return opcheck();
-    return std::string(script_question(check.name));
+    return check.explanation.script.empty() ? kNoScript : check.explanation.script + "\n";
   }
 
   std::string against_reference() const {

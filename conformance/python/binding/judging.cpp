@@ -77,6 +77,13 @@ std::string explanations() {
   return all.dump();
 }
 
+std::vector<std::string> exploring_check_ids() {
+  std::vector<std::string> ids;
+  for (const Check& check : loaded().checks)
+    if (check.explores) ids.push_back(check.name);
+  return ids;
+}
+
 std::vector<std::string> native_check_ids() {
   std::vector<std::string> ids;
   for (const Check& check : loaded().checks) ids.push_back(check.name);
@@ -106,6 +113,8 @@ void define_judging(py::module_& module) {
       "The explanation of each of the engine's own checks, as JSON by id: promise, why, fix, example, wrong "
       "and right.");
   module.def("native_checks", &native_check_ids, "The ids of the engine's own checks.");
+  module.def("exploring_checks", &exploring_check_ids,
+             "The ids of those of them that are asked about samples that are drawn.");
 }
 
 }  // namespace opgate

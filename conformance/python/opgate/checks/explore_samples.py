@@ -19,18 +19,6 @@ if TYPE_CHECKING:
 EXAMPLES = 100
 EXAMPLES_OF_SIMULATOR = 40
 """A call takes several times as long on the simulated device as on the CPU, which is asked as well."""
-# The checks that are cheap and apply to every call. For the others, one call tells as much as a hundred.
-CHECKS = (
-    "effect.alias",
-    "effect.mutation",
-    "fake.metadata",
-    "grad.layout",
-    "grad.reference",
-    "memory.bounds",
-    "memory.uninitialised",
-    "value.layout",
-    "value.reference",
-)
 
 
 @dataclass(frozen=True)
@@ -99,7 +87,8 @@ def judge_example(call: Call, example: Example) -> None:
 
 def checks_for(call: Call) -> list[str]:
     """The checks that are asked: without those of a fake kernel where there is none, as fake.exists says."""
-    return [name for name in CHECKS if not (call.described["lacks_fake"] and name.startswith("fake."))]
+    exploring = sorted(_engine.exploring_checks())
+    return [name for name in exploring if not (call.described["lacks_fake"] and name.startswith("fake."))]
 
 
 def finding(call: Call, found: Found) -> Judgement:

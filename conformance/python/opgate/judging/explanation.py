@@ -6,6 +6,8 @@ one of HEADINGS, in their order, and no section is empty:
 - In prose, the lines of a paragraph are one line of text. Code in a fence is kept as it is, indented.
 - `Wrong` and `Right` hold one fence with code each. A file has both or neither.
 - `Does not find` may be absent.
+- `Script` may be absent, too. It holds one fence: the statements of `opgate repro --python` that show the
+  broken promise with plain torch. `call` is the tested function, and `tensors` are its arguments.
 
 cmake/embed_explanations.py reads the files of native checks and of rules when OpGate is built. It imports
 this file alone, which therefore needs nothing else of the package.
@@ -28,6 +30,7 @@ class Explanation:
     wrong: str = ""
     right: str = ""
     does_not_find: str = ""
+    script: str = ""
 
 
 HEADINGS = {
@@ -38,10 +41,12 @@ HEADINGS = {
     "Right": "right",
     "Example": "example",
     "Does not find": "does_not_find",
+    "Script": "script",
 }
 """The headings of a file, with the field of Explanation that each one fills."""
 NEEDED = ("Promise", "Why", "Fix", "Example")
 CODE = ("Wrong", "Right")
+CODE_ALONE = (*CODE, "Script")
 
 
 class ProseError(Exception):
@@ -117,7 +122,7 @@ def _text(file: Path, heading: str, begin: int, lines: list[str]) -> str:
             text.append(line.strip())
     if not text:
         raise ProseError(f"{file}:{begin}: nothing stands below '## {heading}'")
-    if heading not in CODE:
+    if heading not in CODE_ALONE:
         return "\n".join(text)
     if len(code) != len(text):
         raise ProseError(f"{file}:{begin}: '## {heading}' must hold code, in a fence (```), and nothing else")

@@ -45,7 +45,7 @@ class Candidate:
         self.timed = TimedCalls([])
 
     def load(self, head: dict[str, Any], blobs: list[bytes]) -> dict[str, Any]:
-        """Imports the file and makes the object; memory that is never written has the `poison` from now on."""
+        """Imports the file and makes the object; unwritten memory has the `poison` from now on."""
         init, state = torch.load(io.BytesIO(blobs[0]), weights_only=True)
         ctypes.CDLL(None).mallopt(M_PERTURB, head["poison"])
         forget_the_judge()

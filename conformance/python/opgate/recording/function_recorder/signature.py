@@ -62,7 +62,7 @@ class Signature:
 
     @classmethod
     def of(cls, value: Any) -> Signature:
-        """For a function, for the `apply` of a torch.autograd.Function, or for the call of a torch.nn.Module."""
+        """For a function, the `apply` of a torch.autograd.Function, or the call of a torch.nn.Module."""
         owner = getattr(value, "__self__", value)  # of a bound method, such as `apply`
         if isinstance(owner, type) and issubclass(owner, torch.autograd.Function):
             takes_context = owner.setup_context is SEPARATE_CONTEXT
