@@ -5,6 +5,7 @@ include only the public headers of simulator/include/. The rooms of the Python p
 lists, import each other one way.
 """
 
+import ast
 import os
 import re
 import shutil
@@ -178,3 +179,17 @@ def test_an_import_upwards_and_a_room_that_is_not_listed_are_reported(
     linted = linted_imports(source, tmp_path)
     assert linted.returncode == 1, linted.stdout
     assert reported in linted.stdout
+
+
+def named_accelerators(code: str) -> list[str]:
+    """Where Python code names the module of one accelerator instead of torch's common interface."""
+    attributes = [ast.unparse(node) for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Attribute)]
+    return [name for name in attributes if name in ("torch.cuda", "torch.xpu", "torch.mps")]
+
+
+def test_no_room_that_makes_calls_names_an_accelerator(source: Path) -> None:
+    rooms = ("assertion", "calls", "checks", "functions", "judging", "packages", "specs", "worker")
+    files = [file for room in rooms for file in (source / "conformance/python/opgate" / room).glob("*.py")]
+    assert len(files) > 40
+    assert {file.name: found for file in files if (found := named_accelerators(file.read_text()))} == {}
+    assert named_accelerators("import torch\ntorch.cuda.synchronize()  # as in torch.xpu") == ["torch.cuda"]

@@ -8,7 +8,7 @@ import sys
 PROGRAM = """
 from opgate import _engine
 _engine.is_lost = lambda place: place == "cuda" and lost
-from opgate.calls.lost_device import end_if_lost
+from opgate.calls.devices import end_if_lost
 lost = False
 end_if_lost("cuda")
 lost = True

@@ -8,9 +8,8 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-import torch
-
 from opgate import _engine
+from opgate.calls import devices
 from opgate.calls.call import Call, OtherValues, Refused, first_line
 from opgate.calls.case_id import CaseId
 from opgate.judging.judgement import Judgement, invalid, owed
@@ -28,8 +27,7 @@ def judge_call(
     `begin` is told what comes next, for the progress of the run. Raises RuntimeError for a check or call that
     does not exist.
     """
-    if call.place in ("cuda", "sim") and torch.cuda.is_available():
-        torch.cuda.init()  # and what modules have left to it, such as a seed: it is not the call's
+    devices.start(call.device)
     judgements: dict[str, Any] = {}
     facts: dict[str, Any] = {}
     if native := [name for name in names if name not in in_python]:

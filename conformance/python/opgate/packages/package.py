@@ -20,7 +20,7 @@ import torch
 
 from opgate import _engine
 from opgate.calls.call import Call, OtherValues, first_line, flat_tensors
-from opgate.calls.lost_device import end_if_lost
+from opgate.calls.devices import end_if_lost, wait_for
 from opgate.modules.sources import digest_of
 from opgate.packages.cpp_compiler import missing_compiler
 from opgate.packages.fake_results import disagreement
@@ -143,12 +143,6 @@ def snapshot(tensor: torch.Tensor) -> torch.Tensor:
     """A copy with the same sizes, strides and storage offset in a storage of its own."""
     storage = tensor.untyped_storage().clone()
     return tensor.new_empty(0).set_(storage, tensor.storage_offset(), tensor.shape, tensor.stride())
-
-
-def wait_for_device(call: Call) -> None:
-    """Waits for the kernels of a call: one that fails must not do so in the next call."""
-    if call.device == "cuda":
-        torch.cuda.synchronize()
 
 
 def take_failure(place: str) -> str:
@@ -302,7 +296,7 @@ class PackageStore:
                 raised: Exception | None = None
                 try:
                     results = call.eager()  # a call that fails in eager must not be packaged with the others
-                    wait_for_device(call)
+                    wait_for(call.device)
                     program = export(call.module(), call.tensors())
                 except Exception as error:  # torch.export raises whatever a fake kernel raises
                     raised = error
@@ -412,7 +406,7 @@ class PackageStore:
                 exported = True
                 compile_package(program, calls, file)
                 run_package(file, calls)
-                wait_for_device(calls[0])
+                wait_for(calls[0].device)
             except Exception as error:  # of many types, such as errors of the C++ compiler and the package
                 raised = first_line(error)
             end_if_lost(calls[0].place)

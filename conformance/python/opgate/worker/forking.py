@@ -10,8 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-import torch
-
+from opgate.calls.devices import has_devices, refuses_devices
 from opgate.judging.registry import Check
 
 
@@ -42,7 +41,7 @@ def fork_worker(request: dict[str, Any], descriptors: dict[str, tuple[int, ...]]
         except OSError as error:
             os.write(write, json.dumps({"cannot_fork": str(error)}).encode())
             os._exit(1)
-        told = {"forked": os.getpid(), "refuses_cuda": refuses_cuda()}
+        told = {"forked": os.getpid(), "refuses_devices": refuses_devices()}
         os.write(write, json.dumps(told).encode())
         os.close(read)
         os.close(write)
@@ -53,20 +52,15 @@ def fork_worker(request: dict[str, Any], descriptors: dict[str, tuple[int, ...]]
         said = json.loads(told.read() or '{"cannot_fork": "the new process ended"}')
     if "forked" not in said:
         return said
-    if said.pop("refuses_cuda") and torch.cuda.device_count() > 0:
+    if said.pop("refuses_devices") and has_devices():
         os.kill(said["forked"], signal.SIGKILL)
-        return {"cannot_fork": "torch uses CUDA devices already"}
+        return {"cannot_fork": "torch uses its devices already"}
     # Locks that another thread held at the fork stay locked in the new process. Libraries that end their
     # threads before a fork, as OpenBLAS does, have done so by now.
     if threads := len(os.listdir("/proc/self/task")) - 1:
         os.kill(said["forked"], signal.SIGKILL)
         return {"cannot_fork": f"{threads} more threads run"}
     return said
-
-
-def refuses_cuda() -> bool:
-    """Whether torch would raise "Cannot re-initialize CUDA in forked subprocess" here."""
-    return getattr(torch._C, "_cuda_isInBadFork", lambda: False)()
 
 
 def take_files(request: dict[str, Any], descriptors: dict[str, tuple[int, ...]]) -> None:

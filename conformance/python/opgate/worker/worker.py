@@ -150,7 +150,7 @@ class Worker:
 
     def _run(self, command: dict[str, Any]) -> dict[str, Any]:
         from opgate import _engine
-        from opgate.calls.lost_device import end_if_lost
+        from opgate.calls.devices import end_if_lost
         from opgate.judging.judge_call import judge_call
         from opgate.mutation import running
 
