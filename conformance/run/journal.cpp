@@ -14,6 +14,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <tuple>
 
 #include "base/files.h"
 #include "base/text.h"
@@ -21,84 +22,85 @@
 #include "spec/subject_facts.h"
 
 namespace opgate {
-namespace {
 
 using nlohmann::json;
 
-constexpr size_t kFlushBytes = 1 << 16;
+static void to_json(json& text, const Shard& shard) { text = to_string(shard); }
+static void from_json(const json& text, Shard& shard) { shard = shard_from_string(text.get<std::string>()); }
 
-// What is not compared with the results of a base, which may come from a version that did not record it.
-constexpr const char* kCoverage = "coverage";
-constexpr const char* kFolder = "folder";
-constexpr const char* kModules = "modules";
-constexpr const char* kInputs = "inputs";
+static void to_json(json& described, const ModulesRead& modules) {
+  described = {{"listed", modules.listed}, {"files", modules.files}};
+}
+static void from_json(const json& described, ModulesRead& modules) {
+  described.at("listed").get_to(modules.listed);
+  described.at("files").get_to(modules.files);
+}
+
+namespace {
+
+constexpr size_t kFlushBytes = 1 << 16;
 
 constexpr std::string_view kRemedy = "give another folder with --output";
 
+// A value of the first line. What is not compared with the results of a base may be missing: they may come
+// from a version that did not record it.
+template <class Value>
+struct HeaderField {
+  const char* key;
+  Value RunHeader::*value;
+  bool may_be_missing = false;
+};
+
+constexpr std::tuple kHeader{HeaderField{"opgate", &RunHeader::opgate},
+                             HeaderField{"engine", &RunHeader::engine},
+                             HeaderField{"torch", &RunHeader::torch},
+                             HeaderField{"plan", &RunHeader::plan},
+                             HeaderField{"cases", &RunHeader::cases},
+                             HeaderField{"started", &RunHeader::started},
+                             HeaderField{"libraries", &RunHeader::libraries},
+                             HeaderField{"shard", &RunHeader::shard},
+                             HeaderField{"filter", &RunHeader::filter},
+                             HeaderField{"capability", &RunHeader::capability},
+                             HeaderField{"subjects", &RunHeader::subjects},
+                             HeaderField{"sources", &RunHeader::sources},
+                             HeaderField{"devices", &RunHeader::devices},
+                             HeaderField{"costs", &RunHeader::costs},
+                             HeaderField{"samples", &RunHeader::samples},
+                             HeaderField{"files", &RunHeader::files},
+                             HeaderField{"coverage", &RunHeader::coverage, true},
+                             HeaderField{"folder", &RunHeader::folder, true},
+                             HeaderField{"modules", &RunHeader::modules, true},
+                             HeaderField{"inputs", &RunHeader::inputs, true}};
+
+void each_field(const auto& act) {
+  std::apply([&](const auto&... field) { (act(field), ...); }, kHeader);
+}
+
 json to_line(const RunHeader& header) {
-  return {{"opgate", header.opgate},
-          {"engine", header.engine},
-          {"torch", header.torch},
-          {"plan", header.plan},
-          {"cases", header.cases},
-          {"started", header.started},
-          {"libraries", header.libraries},
-          {"filter", header.filter},
-          {"shard", to_string(header.shard)},
-          {"subjects", header.subjects},
-          {"capability", header.capability},
-          {"sources", header.sources},
-          {"devices", header.devices},
-          {"costs", header.costs},
-          {"samples", header.samples},
-          {"files", header.files},
-          {kCoverage, header.coverage},
-          {kFolder, header.folder},
-          {kModules, {{"listed", header.modules.listed}, {"files", header.modules.files}}},
-          {kInputs, header.inputs}};
+  json line;
+  each_field([&](const auto& field) { line[field.key] = header.*field.value; });
+  return line;
 }
 
-ModulesRead modules_from(const json& line) {
-  if (!line.contains(kModules)) return {};
-  const json& modules = line.at(kModules);
-  return {modules.at("listed"), modules.at("files")};
-}
-
-// Checks that `line` has every key of `words`. Throws OtherVersion if one is missing.
-void demand_words(const json& line, const json& words, const std::filesystem::path& file) {
-  for (const auto& [word, value] : words.items()) {
-    if (!line.contains(word)) {
-      throw OtherVersion(fmt::format(
-          "{} was written by another version of OpGate: its first line has no \"{}\"", file.string(), word));
-    }
+// Throws OtherVersion if the line lacks the word.
+void demand_word(const json& line, const std::string& word, const std::filesystem::path& file) {
+  if (!line.contains(word)) {
+    throw OtherVersion(fmt::format(
+        "{} was written by another version of OpGate: its first line has no \"{}\"", file.string(), word));
   }
 }
 
 RunHeader header_from(const json& line, const std::filesystem::path& file) {
-  json demanded = to_line(RunHeader());
-  for (const char* word : {kCoverage, kFolder, kModules, kInputs}) demanded.erase(word);
-  if (line.contains("opgate")) demand_words(line, demanded, file);
-  for (const json& subject : line.at("subjects")) demand_words(subject, SubjectFacts(), file);
-  return {line.at("opgate"),
-          line.at("engine"),
-          line.at("torch"),
-          line.at("plan"),
-          line.at("cases"),
-          line.at("started"),
-          line.at("libraries"),
-          shard_from_string(line.at("shard").get<std::string>()),
-          line.at("filter"),
-          line.at("capability"),
-          line.at("subjects"),
-          line.at("sources"),
-          line.at("devices"),
-          line.at("costs"),
-          line.at("samples"),
-          line.at("files"),
-          line.value(kCoverage, Coverage()),
-          line.value(kFolder, ""),
-          modules_from(line),
-          line.value(kInputs, ModuleInputs())};
+  RunHeader header;
+  each_field([&](const auto& field) {
+    if (field.may_be_missing && !line.contains(field.key)) return;
+    if (line.contains("opgate")) demand_word(line, field.key, file);
+    line.at(field.key).get_to(header.*field.value);
+  });
+  for (const json& subject : line.at("subjects")) {
+    for (const auto& [word, value] : json(SubjectFacts()).items()) demand_word(subject, word, file);
+  }
+  return header;
 }
 
 // True for text that needs no escaping in JSON: printable ASCII without quotes and backslashes.

@@ -126,14 +126,14 @@ ShardAssignment ShardOptions::cut(const Calls& calls) const {
 
 RunHeader header_of(const Project& project, const Plan& plan, const Filter& filter, const CaseSet& todo,
                     const ShardOptions& part) {
-  RunHeader header{kVersion,
-                   engine_digest(),
-                   project.torch,
-                   plan.digest(),
-                   todo.size(),
-                   timestamp(),
-                   libraries_digest(project.config, project.sources),
-                   part.read()};
+  RunHeader header{.opgate = kVersion,
+                   .engine = engine_digest(),
+                   .torch = project.torch,
+                   .plan = plan.digest(),
+                   .cases = todo.size(),
+                   .started = timestamp(),
+                   .libraries = libraries_digest(project.config, project.sources),
+                   .shard = part.read()};
   header.filter = filter;
   std::vector<std::string> modules;
   for (const auto& [name, file] : project.module_files) {
