@@ -329,3 +329,21 @@ def test_a_kernel_for_zeros_that_all_draws_have_is_not_accused(judge: Judge, tmp
     verdict = json.loads(run.stdout)
     assert verdict["verdict"] == "correct", verdict
     assert len([text for text in verdict["remarks"] if "zeros in the same places" in text]) == 1
+
+
+def test_a_layout_of_the_engine_shows_a_kernel_that_takes_rows_for_dense(
+    judge: Judge, tmp_path: Path
+) -> None:
+    """Its rows may lie anywhere but beside each other: right if it is transposed, stepped or offset."""
+    (tmp_path / "rows.py").write_text(
+        "import torch\n"
+        "def get_inputs():\n    return [torch.randn(6, 8)]\n"
+        "def twice(x):\n    return 2 * x\n"
+        "def blind(x):\n"
+        "    if x.stride(-1) != 1:\n        return 2 * x\n"
+        "    return 2 * x.as_strided((x.numel(),), (1,), x.storage_offset()).view(x.shape)\n"
+    )
+    run = judge("rows.py:blind", "--reference", "rows.py:twice", "--no-speed", "--json", folder=tmp_path)
+    verdict = json.loads(run.stdout)
+    found = [(each["how"], each["sample"]) for each in verdict["findings"]]
+    assert found == [("ignores strides", "argument 0 row-sliced")], verdict

@@ -2,13 +2,16 @@
 #include <pybind11/stl.h>
 #include <torch/csrc/utils/pybind.h>
 
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "base/dtypes.h"
 #include "compare/agreement.h"
 #include "compare/comparison.h"
 #include "compare/kept_results.h"
+#include "inputs/arguments.h"
 #include "judging/compiled_agreement.h"
+#include "layouts/layout.h"
 #include "python/binding/loaded.h"
 #include "python/binding/parts.h"
 #include "spec/sample_json.h"
@@ -64,6 +67,17 @@ std::vector<std::string> every_dtype_name() {
   return names;
 }
 
+// The tensor in each layout of its sizes, by the layout's name, without those that need a lazy view.
+std::map<std::string, at::Tensor> laid_out(const at::Tensor& tensor) {
+  std::map<std::string, at::Tensor> all;
+  for (const auto& [layout, placement] : placements(tensor.sizes())) {
+    const bool fits = layout->accepts_dtype == nullptr || layout->accepts_dtype(tensor.scalar_type());
+    if (fits && layout->same_sizes && placement.view == View::plain)
+      all[placement.name] = lay_out(tensor.contiguous(), placement.geometry, c10::kCPU);
+  }
+  return all;
+}
+
 }  // namespace
 
 void define_comparison(py::module_& module) {
@@ -92,6 +106,10 @@ void define_comparison(py::module_& module) {
              "The tensors as text, from which a C++ program can read them.", py::arg("tensors"));
   module.def("digest", &digest, "SHA-1 over dtype, shape and row-major bytes of the tensors.",
              py::arg("tensors"));
+  module.def("laid_out", &laid_out,
+             "A copy of a CPU tensor in each layout that keeps its sizes: {'contiguous': ..., 'transposed': "
+             "...}. Of values that share an element in a layout, such as 'expanded', the first one stays.",
+             py::arg("tensor"));
   module.def("every_dtype", &every_dtype_name, "The names of the dtypes that the engine makes tensors of.");
   module.def(
       "dtype_number", [](const std::string& name) { return static_cast<int64_t>(known_dtype(name)); },

@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 
+from opgate import _engine
 from opgate.judge.tensors.arguments import mapped, put_together, taken_apart, tensors_of
 
 PUBLIC_SEEDS = (0, 42)
@@ -56,7 +57,7 @@ def samples(
     for label, arguments in [] if of_spec else other_sizes(first, secret):
         yield Sample("sizes", label, arguments)
     if not is_large:
-        yield from layouts(draw(secret.getrandbits(48)), secret)
+        yield from layouts(draw(secret.getrandbits(48)))
         yield Sample("edge", ROWS_OF_ONE_VALUE, changed(first, constant_rows))
         yield Sample("edge", "zeros alone", changed(first, torch.zeros_like))
         yield Sample("edge", "NaN, infinities and subnormals", changed(first, edges))
@@ -160,44 +161,15 @@ def resized(tensor: torch.Tensor, old: int, new: int) -> torch.Tensor:
     return made.flatten()[torch.randperm(made.numel())].view(made.shape)
 
 
-def layouts(arguments: list[Any], secret: random.Random) -> Iterator[Sample]:
-    """Each tensor in turn lies in memory in another way."""
+def layouts(arguments: list[Any]) -> Iterator[Sample]:
+    """Each tensor in turn lies in memory in each way that the engine knows for its sizes."""
     given: list[torch.Tensor] = []
     structure = taken_apart(arguments, given)
     for number, tensor in enumerate(given[:4]):
-        for label, place in PLACES.items():
-            placed = place(tensor, secret)
-            if placed is not None:
+        for name, placed in _engine.laid_out(tensor).items():
+            if name != "contiguous":
                 others = [*given[:number], placed, *given[number + 1 :]]
-                yield Sample("layout", f"argument {number} {label}", put_together(structure, others))
-
-
-def transposed(tensor: torch.Tensor, _: random.Random) -> torch.Tensor | None:
-    """The last two dims are exchanged in memory."""
-    if tensor.dim() < 2 or 1 in tensor.shape[-2:]:
-        return None
-    return tensor.transpose(-1, -2).contiguous().transpose(-1, -2)
-
-
-def sliced(tensor: torch.Tensor, _: random.Random) -> torch.Tensor | None:
-    """Every other column of a tensor that is twice as wide."""
-    if tensor.dim() == 0:
-        return None
-    return torch.stack([tensor, tensor.flip(0)], -1).flatten(-2)[..., ::2]
-
-
-def moved_in_storage(tensor: torch.Tensor, secret: random.Random) -> torch.Tensor | None:
-    """Contiguous, but not at the start of its storage."""
-    offset = secret.randint(1, 5)
-    memory = torch.zeros(offset + tensor.numel(), dtype=tensor.dtype)
-    return memory[offset:].view(tensor.shape).copy_(tensor)
-
-
-PLACES: dict[str, Callable[[torch.Tensor, random.Random], torch.Tensor | None]] = {
-    "is transposed": transposed,
-    "is every other column": sliced,
-    "begins inside its storage": moved_in_storage,
-}
+                yield Sample("layout", f"argument {number} {name}", put_together(structure, others))
 
 
 def same_sizes(one: Sequence[Any], other: Sequence[Any]) -> bool:
