@@ -14,7 +14,7 @@ from dataclasses import fields
 from pathlib import Path
 
 # By its folder, because the package itself may need what is not built yet.
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "conformance" / "python" / "opgate"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "conformance" / "python" / "opgate" / "judging"))
 sys.dont_write_bytecode = True
 from embed_text import literal  # noqa: E402
 from explanation import Explanation, ProseError, id_of, read_explanation  # noqa: E402
