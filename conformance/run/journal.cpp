@@ -97,8 +97,9 @@ RunHeader header_from(const json& line, const std::filesystem::path& file) {
     if (line.contains("opgate")) demand_word(line, field.key, file);
     line.at(field.key).get_to(header.*field.value);
   });
+  const json facts = SubjectFacts();
   for (const json& subject : line.at("subjects")) {
-    for (const auto& [word, value] : json(SubjectFacts()).items()) demand_word(subject, word, file);
+    for (const auto& [word, value] : facts.items()) demand_word(subject, word, file);
   }
   return header;
 }

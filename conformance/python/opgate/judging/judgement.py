@@ -32,24 +32,7 @@ class Judgement:
 
     def as_json(self) -> dict[str, Any]:
         """The verdict and the fields that are not empty."""
-        fields = {
-            "promised": self.promised,
-            "happened": self.happened,
-            "likely": self.likely,
-            "reason": self.reason,
-            "detail": self.detail,
-            "fault": self.fault,
-            "about": self.about,
-            "differs": self.differs,
-            "mistake": self.mistake,
-            "seen_by": self.seen_by,
-            "seen_at": self.seen_at,
-            "ended": self.ended,
-            "remarks": self.remarks,
-            "example": self.example,
-            "stack": self.stack,
-        }
-        return {"verdict": self.verdict, **{name: value for name, value in fields.items() if value}}
+        return {name: value for name, value in vars(self).items() if value}
 
 
 PASS = Judgement("pass")
