@@ -216,7 +216,7 @@ def test_a_worker_tells_what_its_modules_register(setup: dict[str, Any], tmp_pat
             {"run": CALL.replace("4x8", "5x5"), "checks": ["opcheck"]},
             ["has other specs than this run was planned with", "no sample '5x5'", "run again"],
         ),
-        ({"run": CALL, "checks": ["no.check"]}, ["OpGate itself failed", "no.check", "judging.py:"]),
+        ({"run": CALL, "checks": ["no.check"]}, ["OpGate itself failed", "no.check", "judge_call.py:"]),
         ({"run": CALL}, ["OpGate itself failed", "KeyError: 'checks'", "worker.py:"]),
     ],
     ids=["a sample that the worker does not know", "no such check", "no checks"],
