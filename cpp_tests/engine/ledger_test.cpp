@@ -113,9 +113,12 @@ std::string refusal_of(const std::string& text) {
 TEST(Ledger, RefusesAFileThatIsNotWhole) {
   EXPECT_THAT(refusal_of(""), HasSubstr("this file is empty"));
   EXPECT_THAT(refusal_of("tags = []\n"), HasSubstr("no whole file of a ledger"));
-  EXPECT_THAT(refusal_of("schema = \"a::b() -> ()\"\nkernels = []\nulps = 4\n"), HasSubstr("op.toml:3"));
-  EXPECT_THAT(refusal_of("schema = \"a::b() -> ()\"\nkernels = []\naccuracy = \"4 inches\"\n"),
-              HasSubstr("op.toml:3"));
+  const std::string kernels = "schema = \"a::b() -> ()\"\nkernels = []\n";
+  const std::string planned = "[planned]\ndevices = [\"cpu\"]\n";
+  EXPECT_EQ(refusal_of(kernels + planned), "");
+  EXPECT_THAT(refusal_of(kernels), HasSubstr("no whole file of a ledger"));
+  EXPECT_THAT(refusal_of(kernels + "ulps = 4\n" + planned), HasSubstr("op.toml:3"));
+  EXPECT_THAT(refusal_of(kernels + "accuracy = \"4 inches\"\n" + planned), HasSubstr("op.toml:3"));
 }
 
 TEST(SomeChecks, LeaveTheirCasesOfTheBaseAndNothingThatHasNone) {

@@ -169,51 +169,6 @@ TEST(LedgerText, NamesGroupsByTheirFirstVariant) {
   text_of(subject);
 }
 
-constexpr auto kOldText = R"toml(
-schema = "my::op(Tensor x) -> Tensor"
-kernels = ["CPU"]
-[cpu.checks_1]
-"value.reference" = "float32 float64"
-"effect.alias" = "float32"
-[cpu.checks_2]
-"value.layout" = "float32"
-"effect.alias" = "float32"
-[cpu.checks_3]
-"value.reference" = "float32"
-[cpu.planned."4x8"]
-checks_1 = ["contiguous"]
-checks_2 = ["x=stepped"]
-[cpu.planned."2x2"]
-checks_3 = ["contiguous"]
-[cpu.owed]
-"value.layout" = { float32 = 1 }
-[cpu.values]
-"4x8" = { float32 = "32: 1 2 3 4", float64 = "32: 1 2 3 5" }
-[cpu.reference]
-"4x8" = { float32 = "32: 1 2 3 4", float64 = "32: 1 2 3 5" }
-[cpu.machines."torch 2.15.0, AVX2"]
-worst = { "value.reference" = { float32 = 0.5 } }
-bits = { "4x8" = { float32 = "0123" } }
-[cpu.outputs."4x8"]
-contiguous = "[4] strides (1)"
-"x=stepped" = "[4] strides (2)"
-[cuda]
-everything = "owed"
-[cuda.checks_3]
-"value.reference" = "float32"
-[cuda.planned."4x8"]
-checks_3 = ["contiguous"]
-)toml";
-
-TEST(LedgerText, IsReadInTheFormOfAnOlderOpGate) {
-  SubjectState subject = subject_on({"cpu", "cuda"});
-  DeviceState& cuda = subject.devices["cuda"] = {};
-  cuda.planned.add("4x8", "contiguous", {{"value.reference", {"float32"}}});
-  cuda.owed = cuda.planned.count();
-  subject.devices["cpu"].owed = {{"value.layout", {{"float32", 1}}}};
-  EXPECT_EQ(read_back(kOldText), subject);
-}
-
 std::string refusal_of(const std::string& lines) {
   try {
     read_back("schema = \"a::b() -> ()\"\nkernels = []\n" + lines);
