@@ -1,6 +1,6 @@
 // What `opgate explain` prints about a check, or about a rule of the gate. The texts stand in the Markdown
-// file beside its code, value_layout.md beside value_layout.cpp; python/opgate/judging/explanation.py says how such a
-// file is written.
+// file beside its code, value_layout.md beside value_layout.cpp. How such a file is written is described in
+// python/opgate/judging/explanation.py.
 #pragma once
 
 #include <string>
@@ -17,8 +17,8 @@ struct Explanation {
   std::string wrong = {};          ///< a few lines of code with the mistake, usually from a C++ kernel
   std::string right = {};          ///< the same lines without it
   std::string does_not_find = {};  ///< mistakes of this kind that pass, and calls that are not tried
-  /// Python statements that show a broken promise of a check on `call` and `tensors` by an AssertionError or by
-  /// what they print, if plain torch can show it in the same way for every operator.
+  /// Python statements that show a broken promise of a check on `call` and `tensors`, by an AssertionError or
+  /// by what they print, if plain torch can show it in the same way for every operator.
   std::string script = {};
 };
 

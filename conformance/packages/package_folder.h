@@ -1,5 +1,6 @@
 // The packages of one run. DEVICE.json lists them, their calls, and the calls that could not be packaged;
-// DEVICE.python.json has the digests of what they returned in Python. python/opgate/packages/package.py writes both.
+// DEVICE.python.json has the digests of what they returned in Python. Both are written by
+// python/opgate/packages/package.py.
 #pragma once
 
 #include <c10/core/DeviceType.h>

@@ -57,8 +57,8 @@ class JobWindow {
   size_t size_{};  // how many calls may be sent ahead of their answers
   std::chrono::steady_clock::time_point busy_since_;
   std::chrono::steady_clock::time_point deadline_;
-  // For the first job: when it began, and how long the process had run on processors then and when it was last
-  // looked at.
+  // For the first job: when it began, and how long the process had run on processors then and when it was
+  // last looked at.
   std::chrono::steady_clock::time_point began_;
   std::chrono::nanoseconds cpu_at_begin_{};
   std::chrono::nanoseconds cpu_seen_{};

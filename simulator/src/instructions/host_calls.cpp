@@ -99,8 +99,8 @@ std::string without_stars(std::string how, Arguments& arguments) {
   return how;
 }
 
-// What stands for a conversion such as "%-8.3lld", and an empty text for one that nothing knows. `lengths` are
-// "ll" here.
+// What stands for a conversion such as "%-8.3lld", and an empty text for an unknown one. `lengths` are "ll"
+// here.
 std::string converted(const std::string& how, const std::string& lengths, char conversion,
                       Arguments& arguments) {
   if (std::strchr("diouxX", conversion) != nullptr && lengths.find_first_of("ljzt") != std::string::npos)

@@ -12,8 +12,8 @@
 
 namespace opgate::simulator {
 
-/// A permutation of so many blocks. For a few blocks, it may be any one. For more, it needs no memory: position
-/// i has block (factor * i + first) modulo their number, with a factor that is coprime to it.
+/// A permutation of so many blocks. For a few blocks, it may be any one. For more, it needs no memory:
+/// position i has block (factor * i + first) modulo their number, with a factor that is coprime to it.
 class BlockOrder {
  public:
   static constexpr std::uint64_t kFew = 16;
