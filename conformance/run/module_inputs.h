@@ -1,5 +1,5 @@
 // What the Python modules of a project read while they were imported: data files and environment variables,
-// from which their specs may come (opgate/module_inputs.py notices them).
+// from which their specs may come (opgate/modules/inputs.py notices them).
 #pragma once
 
 #include <filesystem>

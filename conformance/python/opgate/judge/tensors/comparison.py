@@ -26,3 +26,8 @@ def first_difference(got: torch.Tensor, exact: torch.Tensor, beyond: torch.Tenso
     at = tuple(int(i) for i in beyond.nonzero()[0]) if beyond.dim() else ()
     count = int(beyond.sum())
     return f"{count} of {beyond.numel()} elements differ, the first{first_wrong_element(exact, at, got)}"
+
+
+def is_constant(tensor: torch.Tensor) -> bool:
+    """Whether all elements have the same value; NaN has none, and a tensor without elements has one."""
+    return bool((tensor == tensor.flatten()[:1]).all())

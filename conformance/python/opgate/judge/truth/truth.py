@@ -15,6 +15,7 @@ from opgate.judge.sandbox.wire import ChannelClosed, receive, send
 from opgate.judge.subject.called_operators import operators_of
 from opgate.judge.subject.source_file import SetupError, SourceFile
 from opgate.judge.tensors.arguments import NotJudged, mapped, tensors_of
+from opgate.judge.tensors.comparison import is_constant
 from opgate.judge.truth.accuracy_bound import exact_and_bound
 from opgate.judge.truth.reference import Reference, Returned, same
 from opgate.judge.truth.samples import ROWS_OF_ONE_VALUE, Sample, samples
@@ -185,14 +186,14 @@ def change_parameters(reference: Reference, examination: Examination, secret: ra
 
 def moved(value: torch.Tensor) -> torch.Tensor:
     """Other values of the same signs; a tensor of one value stays, because altered_state changes it."""
-    if not value.is_floating_point() or value.numel() == 0 or bool((value == value.flatten()[0]).all()):
+    if not value.is_floating_point() or is_constant(value):
         return value
     return value * (0.5 + torch.rand(value.shape, dtype=value.dtype))
 
 
 def varied(value: torch.Tensor) -> torch.Tensor:
     """Other values instead of one value: of its sign, or near zero."""
-    if value.numel() < 2 or not value.is_floating_point() or bool((value != value.flatten()[0]).any()):
+    if value.numel() < 2 or not value.is_floating_point() or not is_constant(value):
         return value
     drawn = torch.rand(value.shape, dtype=value.dtype)
     return value * (0.5 + drawn) if bool(value.any()) else (drawn - 0.5) / 2

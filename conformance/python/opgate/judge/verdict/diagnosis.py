@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import torch
 
-from opgate.judge.tensors.comparison import elements_beyond, first_difference
+from opgate.judge.tensors.comparison import elements_beyond, first_difference, is_constant
 from opgate.judge.truth.truth import RightAnswer
 
 HALF_ERROR = 2.0**-5
@@ -65,11 +65,6 @@ def explain(
                 f"the largest error is {times:.0f} times what rounding in {name_of(got)} allows",
             )
     return "wrong values", ""
-
-
-def is_constant(tensor: torch.Tensor) -> bool:
-    """Whether all elements have the same value, which may then be a guess."""
-    return bool((tensor == tensor.flatten()[:1]).all())
 
 
 def name_of(tensor: torch.Tensor) -> str:

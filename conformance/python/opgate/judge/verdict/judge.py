@@ -14,10 +14,11 @@ import torch
 
 from opgate.judge.sandbox.session import Lost, Session
 from opgate.judge.tensors.arguments import same_structure, taken_apart, tensors_of
+from opgate.judge.tensors.comparison import is_constant
 from opgate.judge.tensors.raw_tensor import from_raw, to_raw
 from opgate.judge.truth.samples import LARGE
 from opgate.judge.truth.truth import Examination, RightAnswer
-from opgate.judge.verdict.diagnosis import is_constant, wrong_values
+from opgate.judge.verdict.diagnosis import wrong_values
 from opgate.judge.verdict.finding import CHEATING, Verdict
 
 REPEATS = 64
