@@ -21,8 +21,7 @@ bool is_local_address(const FrameValue& value) { return value.kind == FrameValue
 // Whether nothing in the function comes before its first instruction.
 bool begins_once(const Function& function) {
   for (std::size_t i = 0; i < function.code.size(); ++i) {
-    const Opcode* const opcode = function.forms[i].opcode;
-    if (opcode != nullptr && opcode->effect == Effect::branch && function.code[i].immediate == 0)
+    if (function.forms[i].effect.kind == Effect::Kind::branch && function.code[i].immediate == 0)
       return false;
   }
   return std::ranges::none_of(function.branch_tables, [](const std::vector<std::int64_t>& targets) {

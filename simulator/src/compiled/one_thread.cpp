@@ -1,51 +1,23 @@
 #include "compiled/one_thread.h"
 
 #include <algorithm>
-#include <array>
 #include <optional>
-#include <string_view>
 #include <vector>
 
 #include "compiled/roles.h"
 #include "instructions/selectors.h"
-#include "numbers/atomic_operations.h"
-#include "ptx/modifiers.h"
-#include "ptx/opcode.h"
 
 namespace opgate::simulator {
 namespace one_thread {
 
-template <std::size_t count>
-bool has_any(const Modifiers& modifiers, const std::array<std::string_view, count>& words) {
-  return std::ranges::any_of(words, [&](std::string_view word) { return modifiers.has(word); });
-}
-
 // Other blocks reach neither a thread's own memory nor shared memory: launches with clusters are not spread.
-bool is_of_block(const Modifiers& modifiers) {
-  static constexpr std::array<std::string_view, 6> kSpaces{"shared", "shared::cta", "shared::cluster",
-                                                           "local",  "param",       "const"};
-  return has_any(modifiers, kSpaces);
+bool is_of_block(const Effect& effect) {
+  return effect.space == Space::shared || effect.space == Space::local || effect.space == Space::parameter;
 }
-
-// By such accesses blocks wait for each other, or tell each other what is done.
-bool is_strong(const Modifiers& modifiers) {
-  static constexpr std::array<std::string_view, 8> kOrders{"volatile", "relaxed", "acquire", "release",
-                                                           "acq_rel",  "mmio",    "cv",      "wt"};
-  return has_any(modifiers, kOrders);
-}
-
-// What is meant for the block alone. A cluster has one block where a launch is spread.
-bool is_in_scope_of_block(const Modifiers& modifiers) {
-  return modifiers.has("cta") || modifiers.has("cluster");
-}
-
-// A fence between two ways to the same memory orders nothing between blocks.
-bool is_of_proxy(const Modifiers& modifiers) { return modifiers.has("proxy"); }
 
 bool is_reduction(const Function& function, std::size_t index) {
-  const Opcode* const opcode = function.forms[index].opcode;
-  return opcode != nullptr && (opcode->effect == Effect::atomic || opcode->effect == Effect::reduction) &&
-         !is_of_block(Modifiers(*function.code[index].text));
+  const Effect& effect = function.forms[index].effect;
+  return effect.is_atomic() && !is_of_block(effect);
 }
 
 struct Loop {
@@ -81,55 +53,46 @@ class OfFunction {
     const Instruction& in = function_.code[index];
     if (in.execute == &execute_clock) return "the clock, which depends on all that has run before";
     if (is_host_call(in.execute)) return "a call of the host, which serves one thread at a time";
-    const Opcode* const opcode = function_.forms[index].opcode;
-    if (opcode == nullptr) return {};
-    Modifiers modifiers(*in.text);
-    const char* why = nullptr;
-    switch (opcode->effect) {
-      case Effect::load:
-      case Effect::store:
-        if (is_strong(modifiers) && !is_of_block(modifiers) && !is_in_scope_of_block(modifiers))
-          why = ", by which blocks may wait for each other";
-        break;
-      case Effect::atomic:
-      case Effect::reduction:
-        if (!is_of_block(modifiers)) why = why_of_atomic(in, modifiers, opcode->effect == Effect::atomic);
-        break;
-      case Effect::fence:
-        if (!is_in_scope_of_block(modifiers) && !is_of_proxy(modifiers))
-          why = ", by which blocks may wait for each other";
-        break;
-      case Effect::copy:
-        if (modifiers.has("reduce")) why = ", whose order with others may matter";
-        break;
-      case Effect::tensor_map:
-        why = ", which changes what other blocks read";
-        break;
-      default:
-        if (modifiers.name() == "nanosleep") why = ", by which blocks may wait for each other";
-    }
+    const char* const why = why_of_effect(in, function_.forms[index].effect);
     return why == nullptr ? std::string() : *in.text + why;
   }
 
  private:
-  const char* why_of_atomic(const Instruction& in, Modifiers& modifiers, bool returns) const {
-    if (returns && is_read_[static_cast<std::size_t>(in.slot(0))]) return ", whose result is used";
-    if (is_of_order(modifiers)) return ", by which blocks may wait for each other";
-    modifiers.take_hints();
-    const bool is_single = modifiers.take_lanes() == 1;
-    const auto operation =
-        modifiers.take_one({"and", "or", "xor", "exch", "add", "inc", "dec", "min", "max"});
-    const Type type = modifiers.take_type();
-    const bool is_integer = type == Type::b32 || type == Type::b64 || type == Type::u32 ||
-                            type == Type::u64 || type == Type::s32 || type == Type::s64;
-    const bool is_any_order =
-        is_single && is_integer && operation && commutes(static_cast<AtomicOperation>(*operation));
-    return is_any_order ? nullptr : ", whose order with others matters";
+  static constexpr const char* kMayWait = ", by which blocks may wait for each other";
+
+  // A cluster has one block if a launch is spread, so that only the scope of the device reaches others.
+  const char* why_of_effect(const Instruction& in, const Effect& effect) const {
+    using Kind = Effect::Kind;
+    const bool reaches_others = effect.scope == Scope::device && !is_of_block(effect);
+    switch (effect.kind) {
+      case Kind::load:
+      case Kind::store:
+        return (effect.is_strong || effect.bypasses_caches) && reaches_others ? kMayWait : nullptr;
+      case Kind::atomic:
+      case Kind::reduction:
+        return is_of_block(effect) ? nullptr : why_of_atomic(in, effect);
+      case Kind::fence:
+        return effect.scope == Scope::device ? kMayWait : nullptr;
+      case Kind::sleep:
+        return kMayWait;
+      case Kind::bulk_load:
+      case Kind::bulk_store:
+      case Kind::tensor_load:
+      case Kind::tensor_store:
+        return effect.is_strong ? ", whose order with others may matter" : nullptr;
+      case Kind::tensor_map:
+        return ", which changes what other blocks read";
+      default:
+        return nullptr;
+    }
   }
 
-  // Relaxed ones are counted only.
-  static bool is_of_order(const Modifiers& modifiers) {
-    return modifiers.has("acquire") || modifiers.has("release") || modifiers.has("acq_rel");
+  const char* why_of_atomic(const Instruction& in, const Effect& effect) const {
+    const bool returns = effect.kind == Effect::Kind::atomic;
+    if (returns && is_read_[static_cast<std::size_t>(in.slot(0))]) return ", whose result is used";
+    // Relaxed ones are counted only.
+    if (effect.acquires || effect.releases) return kMayWait;
+    return effect.commutes ? nullptr : ", whose order with others matters";
   }
 
   const Function& function_;

@@ -1,7 +1,6 @@
 #include "compiled/roles.h"
 
 #include "instructions/selectors.h"
-#include "ptx/modifiers.h"
 
 namespace opgate::simulator {
 namespace roles {
@@ -22,16 +21,16 @@ void add_call(const Function& function, const Instruction& in, Roles& roles) {
 }
 
 // Whether the instruction decides by itself what comes next.
-bool add_control(const Function& function, const Instruction& in, Effect effect, Roles& roles) {
-  switch (effect) {
-    case Effect::branch:
+bool add_control(const Function& function, const Instruction& in, Effect::Kind kind, Roles& roles) {
+  switch (kind) {
+    case Effect::Kind::branch:
       roles.targets = {in.immediate};
       roles.ends = true;
       return true;
-    case Effect::leave_function:
+    case Effect::Kind::leave_function:
       add_registers(function.results, roles.reads);
       [[fallthrough]];
-    case Effect::leave_kernel:
+    case Effect::Kind::leave_kernel:
       roles.ends = roles.stops = true;
       return true;
     default:
@@ -57,21 +56,13 @@ Roles roles_of(const Function& function, std::size_t index) {
     all.ends = all.stops = true;
     return all;
   }
-  std::size_t results = form.first;
-  // What is inserted in front of an instruction has one result. What is not simulated has no slots.
-  if (form.opcode != nullptr) {
-    if (add_control(function, in, form.opcode->effect, all)) return all;
-    const Modifiers modifiers(*in.text);
-    if (!form.opcode->has_result(modifiers)) results = 0;
-    all.waits = form.opcode->waits_with(modifiers);
-    all.stops = all.waits != Waits::never;
-    const bool has_predicate = modifiers.has("or") || modifiers.has("and");
-    if (modifiers.name() == "lop3" && has_predicate) all.reads.push_back(static_cast<Slot>(in.immediate));
-  }
-  const bool reads_all = form.opcode != nullptr && form.opcode->reads_result();
+  if (add_control(function, in, form.effect.kind, all)) return all;
+  all.waits = form.waits;
+  all.stops = all.waits != Waits::never;
+  if (form.reads_immediate) all.reads.push_back(static_cast<Slot>(in.immediate));
   for (std::size_t i = 0; i < form.total; ++i) {
-    if (i < results) all.writes.push_back(in.slot(i));
-    if (i >= results || reads_all) all.reads.push_back(in.slot(i));
+    if (i < form.results) all.writes.push_back(in.slot(i));
+    if (i >= form.results || form.reads_results) all.reads.push_back(in.slot(i));
   }
   return all;
 }

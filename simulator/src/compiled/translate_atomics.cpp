@@ -4,14 +4,15 @@
 
 #include "compiled/places.h"
 #include "compiled/translators.h"
+#include "instructions/selectors.h"
 #include "numbers/atomic_operations.h"
 
 namespace opgate::simulator {
 namespace translated_atomics {
 
 // The function of C that does it in one access, and gives what was there before; null if there is none.
-const char* in_one_access(int operation) {
-  switch (static_cast<AtomicOperation>(operation)) {
+const char* in_one_access(AtomicOperation operation) {
+  switch (operation) {
     case AtomicOperation::conjunction:
       return "__atomic_fetch_and";
     case AtomicOperation::disjunction:
@@ -26,7 +27,8 @@ const char* in_one_access(int operation) {
 }
 
 // While several threads of the host run the launch, `old` and what becomes of it must be one access.
-void change_at_once(Emitter& out, const std::string& name, int operation, const std::string& combined) {
+void change_at_once(Emitter& out, const std::string& name, AtomicOperation operation,
+                    const std::string& combined) {
   out.line("  if (UNLIKELY(c->is_spread)) {");
   if (const char* const function = in_one_access(operation); function != nullptr) {
     out.line("  old = " + std::string(function) + "((" + name + "*)place, value, __ATOMIC_RELAXED);");
@@ -38,7 +40,7 @@ void change_at_once(Emitter& out, const std::string& name, int operation, const 
 }
 
 // What becomes of a place that holds `old`, as combined_integer() has it.
-std::string combined_in_c(int operation) {
+std::string combined_in_c(AtomicOperation operation) {
   static constexpr std::array<const char*, 9> kResults{
       "old & value",
       "old | value",
@@ -96,11 +98,11 @@ static bool translate_atomic(Emitter& out, Source& source) {
   Place place;
   place.space = modifiers.take_space();
   if (modifiers.take_lanes() != 1) return false;
-  const auto operation = modifiers.take_one({"and", "or", "xor", "exch", "add", "inc", "dec", "min", "max"});
+  const std::optional<AtomicOperation> operation = take_atomic_operation(modifiers);
   const Type type = modifiers.take_type();
   const std::size_t at_address = returns ? 1 : 0;
   const bool is_integer = is_integer_of_words(type);
-  const bool adds = operation && static_cast<AtomicOperation>(*operation) == AtomicOperation::add;
+  const bool adds = operation == AtomicOperation::add;
   const std::string sum = adds && !is_integer ? sum_in_c(type, place.space == Space::shared) : std::string();
   if ((!is_integer && sum.empty()) || swaps == operation.has_value() || !modifiers.none_left() ||
       source.form.total != at_address + (swaps ? 3u : 2u))
@@ -119,7 +121,7 @@ static bool translate_atomic(Emitter& out, Source& source) {
     out.line("  " + access("store_", place.type) + "place, " + sum + ");");
   } else {
     const std::string combined = "(" + name + ")(" + combined_in_c(*operation) + ")";
-    if (commutes(static_cast<AtomicOperation>(*operation)) && place.space != Space::shared)
+    if (source.form.effect.commutes && place.space != Space::shared)
       change_at_once(out, name, *operation, combined);
     out.line("  " + access("store_", place.type) + "place, " + combined + ");");
   }

@@ -79,9 +79,8 @@ class FunctionTranslator {
 
   static bool begins_copies(const Program& program) {
     return std::ranges::any_of(program.functions, [](const auto& function) {
-      return std::ranges::any_of(function->forms, [](const OperandForm& form) {
-        return form.opcode != nullptr && form.opcode->effect == Effect::copy;
-      });
+      return std::ranges::any_of(function->forms,
+                                 [](const OperandForm& form) { return form.effect.begins_copy(); });
     });
   }
 
@@ -228,14 +227,14 @@ class FunctionTranslator {
   }
 
   static bool leaves_function(const Source& source) {
-    return source.form.opcode != nullptr && source.form.opcode->effect == Effect::leave_function;
+    return source.form.effect.kind == Effect::Kind::leave_function;
   }
 
   // Where all threads of the block meet.
   bool is_plain_barrier(const Source& source) const {
-    return source.form.opcode != nullptr && source.form.opcode->effect == Effect::barrier &&
-           source.modifiers.has("sync") && !source.modifiers.has("warp") && source.form.total == 1 &&
-           out_.is_constant(source.slot(0)) && out_.constant(source.slot(0)) < kBarriers;
+    return source.form.effect.kind == Effect::Kind::barrier && source.form.results == 0 &&
+           source.form.total == 1 && out_.is_constant(source.slot(0)) &&
+           out_.constant(source.slot(0)) < kBarriers;
   }
 
   // Where threads of a warp meet; all of them, if the last operand says so or the instruction needs them.

@@ -1,4 +1,6 @@
 // Opcodes that serve several kinds of numbers.
+#include "instructions/effects.h"
+#include "instructions/flows.h"
 #include "instructions/selectors.h"
 
 namespace opgate::simulator {
@@ -25,17 +27,17 @@ static Handler select_arithmetic(Draft& draft) {
 
 std::vector<OpcodeRow> opcodes_of_arithmetic() {
   return {
-      {"add", {&select_arithmetic, 3, 3, Result::first, Waits::never, Effect::none}},
-      {"sub", {&select_arithmetic, 3, 3, Result::first, Waits::never, Effect::none}},
-      {"mul", {&select_arithmetic, 3, 3, Result::first, Waits::never, Effect::none}},
-      {"mad", {&select_arithmetic, 4, 4, Result::first, Waits::never, Effect::none}},
-      {"fma", {&select_arithmetic, 4, 4, Result::first, Waits::never, Effect::none}},
-      {"div", {&select_arithmetic, 3, 3, Result::first, Waits::never, Effect::none}},
-      {"rem", {&select_arithmetic, 3, 3, Result::first, Waits::never, Effect::none}},
-      {"abs", {&select_arithmetic, 2, 2, Result::first, Waits::never, Effect::none}},
-      {"neg", {&select_arithmetic, 2, 2, Result::first, Waits::never, Effect::none}},
-      {"min", {&select_arithmetic, 3, 4, Result::first, Waits::never, Effect::none}},
-      {"max", {&select_arithmetic, 3, 4, Result::first, Waits::never, Effect::none}},
+      {"add", {&select_arithmetic, 3, 3, Result::first, Waits::never, &no_effect, &flow_of_number}},
+      {"sub", {&select_arithmetic, 3, 3, Result::first, Waits::never, &no_effect, &flow_of_number}},
+      {"mul", {&select_arithmetic, 3, 3, Result::first, Waits::never, &no_effect, &flow_of_multiplication}},
+      {"mad", {&select_arithmetic, 4, 4, Result::first, Waits::never, &no_effect, &flow_of_multiplication}},
+      {"fma", {&select_arithmetic, 4, 4, Result::first, Waits::never, &no_effect, &flow_of_number}},
+      {"div", {&select_arithmetic, 3, 3, Result::first, Waits::never, &no_effect, &flow_of_number}},
+      {"rem", {&select_arithmetic, 3, 3, Result::first, Waits::never, &no_effect, &flow_of_number}},
+      {"abs", {&select_arithmetic, 2, 2, Result::first, Waits::never, &no_effect, &flow_of_number}},
+      {"neg", {&select_arithmetic, 2, 2, Result::first, Waits::never, &no_effect, &flow_of_number}},
+      {"min", {&select_arithmetic, 3, 4, Result::first, Waits::never, &no_effect, &flow_of_number}},
+      {"max", {&select_arithmetic, 3, 4, Result::first, Waits::never, &no_effect, &flow_of_number}},
   };
 }
 

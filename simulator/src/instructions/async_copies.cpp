@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "instructions/effects.h"
+#include "instructions/flows.h"
 #include "instructions/select.h"
 #include "instructions/selectors.h"
 #include "machine/memory.h"
@@ -81,9 +83,28 @@ static Handler select_copy(Draft& draft) {
   return select_begin(draft);
 }
 
+static Effect effect_of_copy(const Modifiers& words) {
+  if (words.has("mbarrier")) return effect_of_mbarrier(words);
+  // Copies in bulk access memory by another proxy.
+  const bool is_bulk = words.has("bulk");
+  if (words.has("commit_group") || words.has("prefetch"))
+    return {.kind = Effect::Kind::ignored, .makes_visible = is_bulk};
+  if (words.has("wait_group") || words.has("wait_all"))
+    return {.kind = Effect::Kind::copy_wait, .makes_visible = is_bulk};
+  if (!is_bulk) return {.kind = Effect::Kind::copy};
+  if (words.has("multicast::cluster")) return {.kind = Effect::Kind::multicast_load, .makes_visible = true};
+  const bool is_store = words.has("bulk_group");
+  const bool is_tensor = words.has("tensor");
+  return {.kind = is_tensor ? (is_store ? Effect::Kind::tensor_store : Effect::Kind::tensor_load)
+                            : (is_store ? Effect::Kind::bulk_store : Effect::Kind::bulk_load),
+          .space = words.has("global") && !is_store ? Space::global : Space::shared,
+          .is_strong = words.has("reduce"),
+          .makes_visible = true};
+}
+
 std::vector<OpcodeRow> opcodes_of_async_copies() {
   return {
-      {"cp", {&select_copy, 0, 8, Result::none, Waits::never, Effect::copy}},
+      {"cp", {&select_copy, 0, 8, Result::none, Waits::never, &effect_of_copy, &flow_of_number}},
   };
 }
 

@@ -5,6 +5,7 @@
 
 #include "instructions/bulk_copies.h"
 #include "instructions/bulk_reductions.h"
+#include "instructions/effects.h"
 #include "instructions/select.h"
 #include "instructions/selectors.h"
 #include "machine/mbarrier.h"
@@ -41,6 +42,12 @@ Handler with_lanes(int lanes) {
 }
 
 }  // namespace async_stores
+
+// They write by another proxy.
+Effect effect_of_async_store(const Modifiers& given) {
+  Modifiers words = given;
+  return {.kind = Effect::Kind::unknown, .space = words.take_space(), .makes_visible = true};
+}
 
 Handler select_async_store(Draft& draft) {
   Modifiers& modifiers = draft.modifiers;

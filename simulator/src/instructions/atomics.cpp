@@ -4,6 +4,8 @@
 #include <atomic>
 #include <cstring>
 
+#include "instructions/effects.h"
+#include "instructions/flows.h"
 #include "instructions/select.h"
 #include "instructions/selectors.h"
 #include "machine/memory.h"
@@ -171,6 +173,12 @@ Handler with_operation(const Form& form, AtomicOperation operation) {
 
 }  // namespace atomics
 
+std::optional<AtomicOperation> take_atomic_operation(Modifiers& words) {
+  const auto index = words.take_one({"and", "or", "xor", "exch", "add", "inc", "dec", "min", "max"});
+  if (!index) return std::nullopt;
+  return static_cast<AtomicOperation>(*index);
+}
+
 static Handler select_atomic(Draft& draft) {
   using namespace atomics;
   Modifiers& modifiers = draft.modifiers;
@@ -182,7 +190,7 @@ static Handler select_atomic(Draft& draft) {
   modifiers.take_hints();
   const Space space = modifiers.take_space();
   const int lanes = modifiers.take_lanes();
-  const auto operation = modifiers.take_one({"and", "or", "xor", "exch", "add", "inc", "dec", "min", "max"});
+  const std::optional<AtomicOperation> operation = take_atomic_operation(modifiers);
   const Form form{modifiers.take_type(), returns, lanes};
   if (swaps) {
     if (!returns || lanes != 1 || operation) return nullptr;
@@ -191,16 +199,31 @@ static Handler select_atomic(Draft& draft) {
     return space == Space::generic ? swap_of_width<Space::generic>(bytes_of(form.type)) : nullptr;
   }
   if (!operation) return nullptr;
-  const auto chosen = static_cast<AtomicOperation>(*operation);
-  if (space == Space::shared) return with_operation<Space::shared>(form, chosen);
-  if (space == Space::global) return with_operation<Space::global>(form, chosen);
-  return space == Space::generic ? with_operation<Space::generic>(form, chosen) : nullptr;
+  if (space == Space::shared) return with_operation<Space::shared>(form, *operation);
+  if (space == Space::global) return with_operation<Space::global>(form, *operation);
+  return space == Space::generic ? with_operation<Space::generic>(form, *operation) : nullptr;
+}
+
+static Effect effect_of_atomic(const Modifiers& given, Effect::Kind kind) {
+  Effect effect = effect_of_access(given, kind);
+  Modifiers words = given;
+  const std::optional<AtomicOperation> operation = take_atomic_operation(words);
+  // Sums of floating point are rounded after each step.
+  const bool is_exact = is_integer(as_number(effect.type)) && effect.bytes >= sizeof(std::uint32_t);
+  effect.commutes = effect.lanes == 1 && is_exact && operation && commutes(*operation);
+  return effect;
+}
+
+static Effect effect_of_atom(const Modifiers& words) { return effect_of_atomic(words, Effect::Kind::atomic); }
+
+static Effect effect_of_red(const Modifiers& words) {
+  return words.has("async") ? effect_of_async_store(words) : effect_of_atomic(words, Effect::Kind::reduction);
 }
 
 std::vector<OpcodeRow> opcodes_of_atomics() {
   return {
-      {"atom", {&select_atomic, 3, 5, Result::first, Waits::never, Effect::atomic}},
-      {"red", {&select_atomic, 2, 3, Result::none, Waits::never, Effect::reduction}},
+      {"atom", {&select_atomic, 3, 5, Result::first, Waits::never, &effect_of_atom, &flow_of_number}},
+      {"red", {&select_atomic, 2, 3, Result::none, Waits::never, &effect_of_red, &flow_of_number}},
   };
 }
 

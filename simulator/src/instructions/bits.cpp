@@ -3,6 +3,8 @@
 #include <bit>
 #include <type_traits>
 
+#include "instructions/effects.h"
+#include "instructions/flows.h"
 #include "instructions/select.h"
 #include "instructions/selectors.h"
 #include "numbers/bit_semantics.h"
@@ -219,22 +221,22 @@ static Handler select_bits(Draft& draft) {
 
 std::vector<OpcodeRow> opcodes_of_bits() {
   return {
-      {"and", {&select_bits, 3, 3, Result::first, Waits::never, Effect::none}},
-      {"or", {&select_bits, 3, 3, Result::first, Waits::never, Effect::none}},
-      {"xor", {&select_bits, 3, 3, Result::first, Waits::never, Effect::none}},
-      {"not", {&select_bits, 2, 2, Result::first, Waits::never, Effect::none}},
-      {"cnot", {&select_bits, 2, 2, Result::first, Waits::never, Effect::none}},
-      {"shl", {&select_bits, 3, 3, Result::first, Waits::never, Effect::none}},
-      {"shr", {&select_bits, 3, 3, Result::first, Waits::never, Effect::none}},
-      {"popc", {&select_bits, 2, 2, Result::first, Waits::never, Effect::none}},
-      {"clz", {&select_bits, 2, 2, Result::first, Waits::never, Effect::none}},
-      {"bfind", {&select_bits, 2, 2, Result::first, Waits::never, Effect::none}},
-      {"brev", {&select_bits, 2, 2, Result::first, Waits::never, Effect::none}},
-      {"bfe", {&select_bits, 4, 4, Result::first, Waits::never, Effect::none}},
-      {"bfi", {&select_bits, 5, 5, Result::first, Waits::never, Effect::none}},
-      {"szext", {&select_bits, 3, 3, Result::first, Waits::never, Effect::none}},
-      {"bmsk", {&select_bits, 3, 3, Result::first, Waits::never, Effect::none}},
-      {"fns", {&select_bits, 4, 4, Result::first, Waits::never, Effect::none}},
+      {"and", {&select_bits, 3, 3, Result::first, Waits::never, &no_effect, &flow_of_bits}},
+      {"or", {&select_bits, 3, 3, Result::first, Waits::never, &no_effect, &flow_of_bits}},
+      {"xor", {&select_bits, 3, 3, Result::first, Waits::never, &no_effect, &flow_of_bits}},
+      {"not", {&select_bits, 2, 2, Result::first, Waits::never, &no_effect, &flow_of_bits}},
+      {"cnot", {&select_bits, 2, 2, Result::first, Waits::never, &no_effect, &flow_of_number}},
+      {"shl", {&select_bits, 3, 3, Result::first, Waits::never, &no_effect, &flow_of_bits}},
+      {"shr", {&select_bits, 3, 3, Result::first, Waits::never, &no_effect, &flow_of_bits}},
+      {"popc", {&select_bits, 2, 2, Result::first, Waits::never, &no_effect, &flow_of_number}},
+      {"clz", {&select_bits, 2, 2, Result::first, Waits::never, &no_effect, &flow_of_number}},
+      {"bfind", {&select_bits, 2, 2, Result::first, Waits::never, &no_effect, &flow_of_number}},
+      {"brev", {&select_bits, 2, 2, Result::first, Waits::never, &no_effect, &flow_of_bits}},
+      {"bfe", {&select_bits, 4, 4, Result::first, Waits::never, &no_effect, &flow_of_bits}},
+      {"bfi", {&select_bits, 5, 5, Result::first, Waits::never, &no_effect, &flow_of_bits}},
+      {"szext", {&select_bits, 3, 3, Result::first, Waits::never, &no_effect, &flow_of_bits}},
+      {"bmsk", {&select_bits, 3, 3, Result::first, Waits::never, &no_effect, &flow_of_number}},
+      {"fns", {&select_bits, 4, 4, Result::first, Waits::never, &no_effect, &flow_of_number}},
   };
 }
 

@@ -1,4 +1,6 @@
 // Additions, subtractions and multiplications that pass a carry on, of which code builds wider integers.
+#include "instructions/effects.h"
+#include "instructions/flows.h"
 #include "instructions/select.h"
 #include "instructions/selectors.h"
 
@@ -79,9 +81,9 @@ static Handler select_carry(Draft& draft) {
 
 std::vector<OpcodeRow> opcodes_of_carries() {
   return {
-      {"addc", {&select_carry, 3, 3, Result::first, Waits::never, Effect::none}},
-      {"subc", {&select_carry, 3, 3, Result::first, Waits::never, Effect::none}},
-      {"madc", {&select_carry, 4, 4, Result::first, Waits::never, Effect::none}},
+      {"addc", {&select_carry, 3, 3, Result::first, Waits::never, &no_effect, &flow_of_number}},
+      {"subc", {&select_carry, 3, 3, Result::first, Waits::never, &no_effect, &flow_of_number}},
+      {"madc", {&select_carry, 4, 4, Result::first, Waits::never, &no_effect, &flow_of_number}},
   };
 }
 

@@ -1,6 +1,8 @@
 // Choices by a predicate or a number, and questions about a number.
 #include <cmath>
 
+#include "instructions/effects.h"
+#include "instructions/flows.h"
 #include "instructions/select.h"
 #include "instructions/selectors.h"
 
@@ -95,9 +97,9 @@ static Handler select_testp(Draft& draft) {
 
 std::vector<OpcodeRow> opcodes_of_choices() {
   return {
-      {"testp", {&select_testp, 2, 2, Result::first, Waits::never, Effect::none}},
-      {"selp", {&select_selp, 4, 4, Result::first, Waits::never, Effect::none}},
-      {"slct", {&select_slct, 4, 4, Result::first, Waits::never, Effect::none}},
+      {"testp", {&select_testp, 2, 2, Result::first, Waits::never, &no_effect, &flow_of_condition}},
+      {"selp", {&select_selp, 4, 4, Result::first, Waits::never, &no_effect, &flow_of_bits}},
+      {"slct", {&select_slct, 4, 4, Result::first, Waits::never, &no_effect, &flow_of_number}},
   };
 }
 

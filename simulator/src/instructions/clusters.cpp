@@ -1,4 +1,6 @@
 // Clusters of blocks: addresses in the shared memory of another block, and the barrier of the cluster.
+#include "instructions/effects.h"
+#include "instructions/flows.h"
 #include "instructions/select.h"
 #include "instructions/selectors.h"
 #include "machine/cluster.h"
@@ -67,8 +69,10 @@ Handler select_cluster_barrier(Draft& draft) {
 
 std::vector<OpcodeRow> opcodes_of_clusters() {
   return {
-      {"mapa", {&select_mapa, 3, 3, Result::first, Waits::never, Effect::remote_address}},
-      {"getctarank", {&select_rank, 2, 2, Result::first, Waits::never, Effect::none}},
+      {"mapa",
+       {&select_mapa, 3, 3, Result::first, Waits::never, &effect_of<Effect::Kind::remote_address>,
+        &flow_of_number}},
+      {"getctarank", {&select_rank, 2, 2, Result::first, Waits::never, &no_effect, &flow_of_number}},
   };
 }
 

@@ -6,6 +6,8 @@
 #include <bit>
 #include <optional>
 
+#include "instructions/effects.h"
+#include "instructions/flows.h"
 #include "instructions/select.h"
 #include "instructions/selectors.h"
 #include "machine/faults.h"
@@ -247,12 +249,13 @@ static Handler select_active_mask(Draft& draft) {
 
 std::vector<OpcodeRow> opcodes_of_collectives() {
   return {
-      {"shfl", {&select_shuffle, 4, 5, Result::first, Waits::for_lanes, Effect::none}},
-      {"vote", {&select_vote, 2, 3, Result::first, Waits::for_lanes, Effect::none}},
-      {"match", {&select_match, 3, 3, Result::first, Waits::for_lanes, Effect::none}},
-      {"redux", {&select_redux, 3, 3, Result::first, Waits::for_lanes, Effect::none}},
-      {"elect", {&select_elect, 2, 2, Result::first, Waits::otherwise, Effect::none}},
-      {"activemask", {&select_active_mask, 1, 1, Result::first, Waits::otherwise, Effect::none}},
+      {"shfl", {&select_shuffle, 4, 5, Result::first, Waits::for_lanes, &no_effect, &flow_of_shuffle}},
+      {"vote", {&select_vote, 2, 3, Result::first, Waits::for_lanes, &no_effect, &flow_of_vote}},
+      {"match", {&select_match, 3, 3, Result::first, Waits::for_lanes, &no_effect, &flow_of_number}},
+      {"redux", {&select_redux, 3, 3, Result::first, Waits::for_lanes, &no_effect, &flow_of_number}},
+      {"elect", {&select_elect, 2, 2, Result::first, Waits::otherwise, &no_effect, &flow_of_number}},
+      {"activemask",
+       {&select_active_mask, 1, 1, Result::first, Waits::otherwise, &no_effect, &flow_of_number}},
   };
 }
 

@@ -1,6 +1,8 @@
 // Comparisons, and choices by them.
 #include <type_traits>
 
+#include "instructions/effects.h"
+#include "instructions/flows.h"
 #include "instructions/select.h"
 #include "instructions/selectors.h"
 #include "numbers/comparisons.h"
@@ -208,8 +210,8 @@ static Handler select_set(Draft& draft) {
 
 std::vector<OpcodeRow> opcodes_of_comparisons() {
   return {
-      {"setp", {&select_setp, 3, 4, Result::first, Waits::never, Effect::none}},
-      {"set", {&select_set, 3, 4, Result::first, Waits::never, Effect::none}},
+      {"setp", {&select_setp, 3, 4, Result::first, Waits::never, &no_effect, &flow_of_condition}},
+      {"set", {&select_set, 3, 4, Result::first, Waits::never, &no_effect, &flow_of_number}},
   };
 }
 

@@ -1,4 +1,6 @@
 // What decides which instruction comes next, and what ends a thread.
+#include "instructions/effects.h"
+#include "instructions/flows.h"
 #include "instructions/select.h"
 #include "instructions/selectors.h"
 #include "machine/faults.h"
@@ -76,23 +78,57 @@ void execute_clock(Thread& thread, const Instruction& in) {
   write(thread, in, 0, thread.block->grid().look_at_clock());
 }
 
+static Effect effect_of_fence(const Modifiers& words) {
+  const bool is_device = scope_of(words) != Scope::block;
+  if (words.has("proxy")) {
+    const bool orders_shared = words.has("async") && !words.has("global");
+    return {.kind = orders_shared ? Effect::Kind::proxy_fence : Effect::Kind::ignored, .makes_visible = true};
+  }
+  const bool acquires = !words.has("release"), releases = !words.has("acquire");
+  return {.kind = Effect::Kind::fence,
+          .scope = scope_of(words),
+          .acquires = acquires,
+          .releases = releases,
+          .makes_visible = releases && is_device};
+}
+
+static Effect effect_of_grid_dependency(const Modifiers& words) {
+  return {.kind = words.has("wait") ? Effect::Kind::grid_wait : Effect::Kind::grid_trigger,
+          .makes_visible = true};
+}
+
 std::vector<OpcodeRow> opcodes_of_control() {
   return {
-      {"bra", {&select_branch, 0, kNotRead, Result::none, Waits::never, Effect::branch}},
-      {"ret", {&select_return, 0, 0, Result::none, Waits::never, Effect::leave_function}},
-      {"exit", {&select_exit, 0, 0, Result::none, Waits::never, Effect::leave_kernel}},
-      {"trap", {&select_trap, 0, 0, Result::none, Waits::never, Effect::none}},
-      {"nanosleep", {&select_nanosleep, 1, 1, Result::none, Waits::otherwise, Effect::none}},
-      {"membar", {&select_no_effect, 0, kNotRead, Result::none, Waits::never, Effect::fence}},
-      {"fence", {&select_no_effect, 0, kNotRead, Result::none, Waits::never, Effect::fence}},
-      {"prefetch", {&select_no_effect, 0, kNotRead, Result::none, Waits::never, Effect::none}},
-      {"prefetchu", {&select_no_effect, 0, kNotRead, Result::none, Waits::never, Effect::none}},
-      {"applypriority", {&select_no_effect, 0, kNotRead, Result::none, Waits::never, Effect::none}},
-      {"pmevent", {&select_no_effect, 0, kNotRead, Result::none, Waits::never, Effect::none}},
-      {"createpolicy", {&select_no_effect, 0, kNotRead, Result::none, Waits::never, Effect::none}},
-      {"setmaxnreg", {&select_no_effect, 0, kNotRead, Result::none, Waits::never, Effect::none}},
+      {"bra",
+       {&select_branch, 0, kNotRead, Result::none, Waits::never, &effect_of<Effect::Kind::branch>,
+        &flow_of_number}},
+      {"ret",
+       {&select_return, 0, 0, Result::none, Waits::never, &effect_of<Effect::Kind::leave_function>,
+        &flow_of_number}},
+      {"exit",
+       {&select_exit, 0, 0, Result::none, Waits::never, &effect_of<Effect::Kind::leave_kernel>,
+        &flow_of_number}},
+      {"trap", {&select_trap, 0, 0, Result::none, Waits::never, &no_effect, &flow_of_number}},
+      {"nanosleep",
+       {&select_nanosleep, 1, 1, Result::none, Waits::otherwise, &effect_of<Effect::Kind::sleep>,
+        &flow_of_number}},
+      {"membar",
+       {&select_no_effect, 0, kNotRead, Result::none, Waits::never, &effect_of_fence, &flow_of_number}},
+      {"fence",
+       {&select_no_effect, 0, kNotRead, Result::none, Waits::never, &effect_of_fence, &flow_of_number}},
+      {"prefetch", {&select_no_effect, 0, kNotRead, Result::none, Waits::never, &no_effect, &flow_of_number}},
+      {"prefetchu",
+       {&select_no_effect, 0, kNotRead, Result::none, Waits::never, &no_effect, &flow_of_number}},
+      {"applypriority",
+       {&select_no_effect, 0, kNotRead, Result::none, Waits::never, &no_effect, &flow_of_number}},
+      {"pmevent", {&select_no_effect, 0, kNotRead, Result::none, Waits::never, &no_effect, &flow_of_number}},
+      {"createpolicy",
+       {&select_no_effect, 0, kNotRead, Result::none, Waits::never, &no_effect, &flow_of_number}},
+      {"setmaxnreg",
+       {&select_no_effect, 0, kNotRead, Result::none, Waits::never, &no_effect, &flow_of_number}},
       {"griddepcontrol",
-       {&select_grid_dependency, 0, 0, Result::none, Waits::never, Effect::grid_dependency}},
+       {&select_grid_dependency, 0, 0, Result::none, Waits::never, &effect_of_grid_dependency,
+        &flow_of_number}},
   };
 }
 

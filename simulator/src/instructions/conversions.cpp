@@ -5,6 +5,8 @@
 #include <limits>
 #include <type_traits>
 
+#include "instructions/effects.h"
+#include "instructions/flows.h"
 #include "instructions/select.h"
 #include "instructions/selectors.h"
 
@@ -291,7 +293,7 @@ static Handler select_conversion(Draft& draft) {
 
 std::vector<OpcodeRow> opcodes_of_conversions() {
   return {
-      {"cvt", {&select_conversion, 2, 4, Result::first, Waits::never, Effect::none}},
+      {"cvt", {&select_conversion, 2, 4, Result::first, Waits::never, &no_effect, &flow_of_conversion}},
   };
 }
 

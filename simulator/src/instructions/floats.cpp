@@ -3,6 +3,8 @@
 #include <cmath>
 #include <type_traits>
 
+#include "instructions/effects.h"
+#include "instructions/flows.h"
 #include "instructions/select.h"
 #include "instructions/selectors.h"
 #include "numbers/approximation.h"
@@ -355,7 +357,7 @@ static Handler select_copysign(Draft& draft) {
 
 std::vector<OpcodeRow> opcodes_of_floats() {
   return {
-      {"copysign", {&select_copysign, 3, 3, Result::first, Waits::never, Effect::none}},
+      {"copysign", {&select_copysign, 3, 3, Result::first, Waits::never, &no_effect, &flow_of_number}},
   };
 }
 

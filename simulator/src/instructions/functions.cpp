@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "instructions/effects.h"
+#include "instructions/flows.h"
 #include "instructions/select.h"
 #include "instructions/selectors.h"
 #include "numbers/approximation.h"
@@ -175,14 +177,14 @@ static Handler select_function(Draft& draft) {
 
 std::vector<OpcodeRow> opcodes_of_functions() {
   return {
-      {"ex2", {&select_function, 2, 2, Result::first, Waits::never, Effect::none}},
-      {"lg2", {&select_function, 2, 2, Result::first, Waits::never, Effect::none}},
-      {"sin", {&select_function, 2, 2, Result::first, Waits::never, Effect::none}},
-      {"cos", {&select_function, 2, 2, Result::first, Waits::never, Effect::none}},
-      {"tanh", {&select_function, 2, 2, Result::first, Waits::never, Effect::none}},
-      {"rcp", {&select_function, 2, 2, Result::first, Waits::never, Effect::none}},
-      {"sqrt", {&select_function, 2, 2, Result::first, Waits::never, Effect::none}},
-      {"rsqrt", {&select_function, 2, 2, Result::first, Waits::never, Effect::none}},
+      {"ex2", {&select_function, 2, 2, Result::first, Waits::never, &no_effect, &flow_of_number}},
+      {"lg2", {&select_function, 2, 2, Result::first, Waits::never, &no_effect, &flow_of_number}},
+      {"sin", {&select_function, 2, 2, Result::first, Waits::never, &no_effect, &flow_of_number}},
+      {"cos", {&select_function, 2, 2, Result::first, Waits::never, &no_effect, &flow_of_number}},
+      {"tanh", {&select_function, 2, 2, Result::first, Waits::never, &no_effect, &flow_of_number}},
+      {"rcp", {&select_function, 2, 2, Result::first, Waits::never, &no_effect, &flow_of_number}},
+      {"sqrt", {&select_function, 2, 2, Result::first, Waits::never, &no_effect, &flow_of_number}},
+      {"rsqrt", {&select_function, 2, 2, Result::first, Waits::never, &no_effect, &flow_of_number}},
   };
 }
 

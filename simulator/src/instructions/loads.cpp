@@ -1,6 +1,8 @@
 // ld and st, also of vectors.
 #include <cstring>
 
+#include "instructions/effects.h"
+#include "instructions/flows.h"
 #include "instructions/select.h"
 #include "instructions/selectors.h"
 #include "machine/memory.h"
@@ -147,11 +149,17 @@ static Handler select_store(Draft& draft) {
   return loads::with_space<loads::Store>(space, type, lanes);
 }
 
+static Effect effect_of_load(const Modifiers& words) { return effect_of_access(words, Effect::Kind::load); }
+
+static Effect effect_of_store(const Modifiers& words) {
+  return words.has("async") ? effect_of_async_store(words) : effect_of_access(words, Effect::Kind::store);
+}
+
 std::vector<OpcodeRow> opcodes_of_loads() {
   return {
-      {"ld", {&select_load, 2, 3, Result::first, Waits::never, Effect::load}},
-      {"ldu", {&select_load, 2, 3, Result::first, Waits::never, Effect::load}},
-      {"st", {&select_store, 2, 3, Result::none, Waits::never, Effect::store}},
+      {"ld", {&select_load, 2, 3, Result::first, Waits::never, &effect_of_load, &flow_of_number}},
+      {"ldu", {&select_load, 2, 3, Result::first, Waits::never, &effect_of_load, &flow_of_number}},
+      {"st", {&select_store, 2, 3, Result::none, Waits::never, &effect_of_store, &flow_of_number}},
   };
 }
 

@@ -4,6 +4,8 @@
 #include <cstring>
 #include <optional>
 
+#include "instructions/effects.h"
+#include "instructions/flows.h"
 #include "instructions/select.h"
 #include "instructions/selectors.h"
 #include "instructions/whole_warp.h"
@@ -137,11 +139,34 @@ static Handler select_move_matrix(Draft& draft) {
   return &wait_for_whole_warp<&matrix_moves::transpose>;
 }
 
+// Each of the first 8, 16 or 32 threads has the address of a row of 16 bytes.
+static Effect effect_of_rows(const Modifiers& given, Effect::Kind kind) {
+  Modifiers words = given;
+  const auto count = static_cast<unsigned>(1 << words.take_one({"x1", "x2", "x4"}).value_or(0));
+  return {.kind = kind,
+          .space = words.take_space(),
+          .bytes = 16,
+          .lanes = 0,
+          .rows = static_cast<std::uint8_t>(8 * count),
+          .operand = static_cast<std::uint8_t>(kind == Effect::Kind::load ? count : 0)};
+}
+
+static Effect effect_of_matrix_load(const Modifiers& words) {
+  return effect_of_rows(words, Effect::Kind::load);
+}
+
+static Effect effect_of_matrix_store(const Modifiers& words) {
+  return effect_of_rows(words, Effect::Kind::store);
+}
+
 std::vector<OpcodeRow> opcodes_of_matrix_moves() {
   return {
-      {"ldmatrix", {&select_load_matrix, 2, 2, Result::first, Waits::for_warp, Effect::load_matrix}},
-      {"stmatrix", {&select_store_matrix, 2, 2, Result::none, Waits::for_warp, Effect::store_matrix}},
-      {"movmatrix", {&select_move_matrix, 2, 2, Result::first, Waits::for_warp, Effect::none}},
+      {"ldmatrix",
+       {&select_load_matrix, 2, 2, Result::first, Waits::for_warp, &effect_of_matrix_load, &flow_of_number}},
+      {"stmatrix",
+       {&select_store_matrix, 2, 2, Result::none, Waits::for_warp, &effect_of_matrix_store, &flow_of_number}},
+      {"movmatrix",
+       {&select_move_matrix, 2, 2, Result::first, Waits::for_warp, &no_effect, &flow_of_shuffle}},
   };
 }
 

@@ -3,6 +3,8 @@
 #include <cstring>
 #include <optional>
 
+#include "instructions/effects.h"
+#include "instructions/flows.h"
 #include "instructions/select.h"
 #include "instructions/selectors.h"
 #include "machine/mbarrier.h"
@@ -170,9 +172,38 @@ Handler select_promised_arrival(Draft& draft) {
   return adds ? &promise_arrival<Space::generic, true> : &promise_arrival<Space::generic, false>;
 }
 
+// The objects are those of the block's own shared memory.
+Effect effect_of_mbarrier(const Modifiers& given) {
+  using Kind = Effect::Kind;
+  if (given.has("pending_count")) return {.kind = Kind::ignored};
+  Modifiers words = given;
+  Effect effect{.kind = Kind::store, .bytes = sizeof(std::uint64_t), .lanes = 0};
+  effect.makes_visible = words.name() == "mbarrier" && (words.has("cluster") || words.has("shared::cluster"));
+  effect.space = words.take_space();
+  if (words.has("init") || words.has("inval")) return effect;
+  effect.scope = Scope::block;
+  effect.is_strong = true;
+  const bool is_relaxed = words.has("relaxed");
+  if (words.name() == "cp") {
+    effect.kind = Kind::promise;
+  } else if (words.has("test_wait") || words.has("try_wait")) {
+    effect.kind = Kind::mbarrier_look;
+    effect.operand = 1;
+    effect.acquires = !is_relaxed;
+  } else {
+    effect.kind = Kind::mbarrier;
+    const bool arrives = words.has("arrive") || words.has("arrive_drop");
+    effect.operand = arrives ? 1 : 0;
+    effect.releases = arrives && !is_relaxed;
+  }
+  return effect;
+}
+
 std::vector<OpcodeRow> opcodes_of_mbarriers() {
   return {
-      {"mbarrier", {&select_mbarrier, 1, 4, Result::of_mbarrier, Waits::if_it_looks, Effect::mbarrier}},
+      {"mbarrier",
+       {&select_mbarrier, 1, 4, Result::of_mbarrier, Waits::if_it_looks, &effect_of_mbarrier,
+        &flow_of_effect}},
   };
 }
 

@@ -2,6 +2,8 @@
 #include <array>
 #include <optional>
 
+#include "instructions/effects.h"
+#include "instructions/flows.h"
 #include "instructions/mma_layout.h"
 #include "instructions/select.h"
 #include "instructions/selectors.h"
@@ -77,7 +79,7 @@ static Handler select_matrix_product(Draft& draft) {
 
 std::vector<OpcodeRow> opcodes_of_mma() {
   return {
-      {"mma", {&select_matrix_product, 4, 12, Result::first, Waits::for_warp, Effect::none}},
+      {"mma", {&select_matrix_product, 4, 12, Result::first, Waits::for_warp, &no_effect, &flow_of_product}},
   };
 }
 

@@ -1,6 +1,8 @@
 // mov, also of parts of registers, and between the kinds of addresses.
 #include <array>
 
+#include "instructions/effects.h"
+#include "instructions/flows.h"
 #include "instructions/select.h"
 #include "instructions/selectors.h"
 
@@ -106,9 +108,9 @@ static Handler select_isspacep(Draft& draft) {
 
 std::vector<OpcodeRow> opcodes_of_moves() {
   return {
-      {"mov", {&select_move, 2, 2, Result::first, Waits::never, Effect::none}},
-      {"cvta", {&select_address_conversion, 2, 2, Result::first, Waits::never, Effect::none}},
-      {"isspacep", {&select_isspacep, 2, 2, Result::first, Waits::never, Effect::none}},
+      {"mov", {&select_move, 2, 2, Result::first, Waits::never, &no_effect, &flow_of_move}},
+      {"cvta", {&select_address_conversion, 2, 2, Result::first, Waits::never, &no_effect, &flow_of_number}},
+      {"isspacep", {&select_isspacep, 2, 2, Result::first, Waits::never, &no_effect, &flow_of_condition}},
   };
 }
 

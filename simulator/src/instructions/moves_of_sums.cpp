@@ -10,8 +10,6 @@
 #include "instructions/selectors.h"
 #include "instructions/wgmma.h"
 #include "machine/block.h"
-#include "ptx/modifiers.h"
-#include "ptx/opcode.h"
 #include "ptx/program.h"
 
 namespace opgate::simulator {
@@ -27,7 +25,7 @@ std::vector<bool> places_behind_products(const Function& function) {
     reached.push_back(at);
   };
   for (std::size_t at = 0; at < function.code.size(); ++at) {
-    if (begins_product(function.code[at], function.forms[at])) reach(at + 1);
+    if (function.forms[at].effect.kind == Effect::Kind::product) reach(at + 1);
   }
   while (!reached.empty()) {
     const std::size_t at = reached.back();
@@ -36,14 +34,12 @@ std::vector<bool> places_behind_products(const Function& function) {
     const Instruction& in = function.code[at];
     const OperandForm& form = function.forms[at];
     if (waits_for_all_products(in, form, function.initial)) continue;
-    const Effect effect = form.opcode == nullptr ? Effect::none : form.opcode->effect;
     std::vector<std::int64_t> targets;
-    if (effect == Effect::branch) targets = {in.immediate};
+    if (form.effect.kind == Effect::Kind::branch) targets = {in.immediate};
     if (in.execute == &execute_branch_table)
       targets = function.branch_tables[static_cast<std::size_t>(in.immediate)];
     for (const std::int64_t target : targets) reach(static_cast<std::size_t>(target));
-    const bool leaves =
-        !targets.empty() || effect == Effect::leave_function || effect == Effect::leave_kernel;
+    const bool leaves = !targets.empty() || form.effect.leaves();
     if (!leaves || in.guard >= 0) reach(at + 1);
   }
   return is_behind;
@@ -84,16 +80,6 @@ void remember(Thread& thread, const Instruction& in, ProductQueue& products) {
 
 }  // namespace moves_of_sums
 
-bool only_moves(const Instruction& in, const OperandForm& form) {
-  if (form.opcode == nullptr) return false;
-  Modifiers words(*in.text);
-  if (words.name() == "mov") return true;
-  if (words.name() != "cvt") return false;
-  const Type to = words.take_type();
-  const Type from = words.take_type();
-  return words.none_left() && is_integer(to) && is_integer(from) && bytes_of(to) < bytes_of(from);
-}
-
 void settle_moves_of_sums(Function& function) {
   using namespace moves_of_sums;
   std::set<Slot> slots = registers_of_products(function);
@@ -104,7 +90,7 @@ void settle_moves_of_sums(Function& function) {
     for (std::size_t at = 0; at < function.code.size(); ++at) {
       Instruction& in = function.code[at];
       const OperandForm& form = function.forms[at];
-      if (!is_behind[at] || !only_moves(in, form) || !reads_any(in, form, slots)) continue;
+      if (!is_behind[at] || !form.flow.only_moves || !reads_any(in, form, slots)) continue;
       if (in.execute != &execute_move_of_sums) {
         in.immediate = std::bit_cast<std::int64_t>(in.execute);
         in.execute = &execute_move_of_sums;
@@ -143,7 +129,7 @@ std::set<Slot> registers_of_products(const Function& function) {
   std::set<Slot> all;
   for (std::size_t at = 0; at < function.code.size(); ++at) {
     const Instruction& in = function.code[at];
-    if (begins_product(in, function.forms[at])) {
+    if (function.forms[at].effect.kind == Effect::Kind::product) {
       for (const Slot slot : registers_of_product(in)) all.insert(slot);
     } else if (in.execute == &execute_move_of_sums) {
       moves_of_sums::add_results(function, at, all);
@@ -167,7 +153,7 @@ std::set<Slot> sources_of_products(const Function& function) {
     for (std::size_t at = 0; at < function.code.size(); ++at) {
       const Instruction& in = function.code[at];
       const OperandForm& form = function.forms[at];
-      if (!only_moves(in, form) || !fills(in, form)) continue;
+      if (!form.flow.only_moves || !fills(in, form)) continue;
       for (std::size_t i = form.first; i < form.total; ++i) all.insert(in.slot(i));
     }
   }

@@ -12,11 +12,6 @@ namespace opgate::simulator {
 struct Function;
 struct MoveOfSums;
 
-/// Whether the instruction only gives bits of registers, or a constant, to other registers: `mov`, also of
-/// packed values, and the conversions of integers for which compilers take the lower half of a register.
-/// ptxas gives its result the register of its source, wherever in the program it stands.
-bool only_moves(const Instruction& in, const OperandForm& form);
-
 /// Gives each move that may read a register of a pending product, or a copy of one, the handler
 /// `execute_move_of_sums`.
 void settle_moves_of_sums(Function& function);

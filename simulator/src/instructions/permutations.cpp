@@ -1,6 +1,8 @@
 // Instructions that take bits or bytes of several sources: lop3, prmt, shf.
 #include <algorithm>
 
+#include "instructions/effects.h"
+#include "instructions/flows.h"
 #include "instructions/select.h"
 #include "instructions/selectors.h"
 #include "numbers/bit_semantics.h"
@@ -94,6 +96,7 @@ static Handler select_lop3(Draft& draft) {
   if (draft.operands.size() != 6) return nullptr;
   draft.pair_results();
   draft.instruction.immediate = draft.operands.back().slots.front();
+  draft.immediate_is_slot = true;
   draft.operands.pop_back();
   return with_or ? &lookup_with_predicate<true> : &lookup_with_predicate<false>;
 }
@@ -121,9 +124,9 @@ static Handler select_funnel_shift(Draft& draft) {
 
 std::vector<OpcodeRow> opcodes_of_permutations() {
   return {
-      {"lop3", {&select_lop3, 5, 6, Result::first, Waits::never, Effect::none}},
-      {"prmt", {&select_permute, 4, 4, Result::first, Waits::never, Effect::none}},
-      {"shf", {&select_funnel_shift, 4, 4, Result::first, Waits::never, Effect::none}},
+      {"lop3", {&select_lop3, 5, 6, Result::first, Waits::never, &no_effect, &flow_of_bits}},
+      {"prmt", {&select_permute, 4, 4, Result::first, Waits::never, &no_effect, &flow_of_bits}},
+      {"shf", {&select_funnel_shift, 4, 4, Result::first, Waits::never, &no_effect, &flow_of_bits}},
   };
 }
 

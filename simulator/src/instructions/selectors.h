@@ -1,10 +1,12 @@
 // The groups of instructions. Each is a file, with the rows of its opcodes, a selector and the handlers.
 #pragma once
 
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "numbers/atomic_operations.h"
 #include "numbers/matrix_product.h"
 #include "ptx/draft.h"
 #include "ptx/opcode.h"
@@ -48,6 +50,9 @@ Handler float_arithmetic(Draft& draft, Type type);
 Handler small_float_arithmetic(Draft& draft, Type type);
 Handler integer_with_carry(Draft& draft, Type type, bool carries_in, bool carries_out);
 Handler small_conversion(Draft& draft, Type to, Type from, Rounding rounding);
+
+/// The operation of an atomic access; none for a compare-and-swap.
+std::optional<AtomicOperation> take_atomic_operation(Modifiers& words);
 
 // Forms of an opcode that are in another file.
 Handler select_async_store(Draft& draft);       // st.async and red.async

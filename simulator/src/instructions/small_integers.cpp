@@ -1,4 +1,6 @@
 // Arithmetic of parts of integers: of 24 bits, of bytes, and sums of their products.
+#include "instructions/effects.h"
+#include "instructions/flows.h"
 #include "instructions/select.h"
 #include "instructions/selectors.h"
 #include "numbers/integer_operations.h"
@@ -146,12 +148,13 @@ static Handler select_integer_extra(Draft& draft) {
 
 std::vector<OpcodeRow> opcodes_of_small_integers() {
   return {
-      {"mul24", {&select_integer_extra, 3, 3, Result::first, Waits::never, Effect::none}},
-      {"mad24", {&select_integer_extra, 4, 4, Result::first, Waits::never, Effect::none}},
-      {"sad", {&select_integer_extra, 4, 4, Result::first, Waits::never, Effect::none}},
-      {"dp4a", {&select_integer_extra, 4, 4, Result::first, Waits::never, Effect::none}},
-      {"dp2a", {&select_integer_extra, 4, 4, Result::first, Waits::never, Effect::none}},
-      {"vabsdiff4", {&select_byte_differences, 4, 4, Result::first, Waits::never, Effect::none}},
+      {"mul24", {&select_integer_extra, 3, 3, Result::first, Waits::never, &no_effect, &flow_of_24_bits}},
+      {"mad24", {&select_integer_extra, 4, 4, Result::first, Waits::never, &no_effect, &flow_of_24_bits}},
+      {"sad", {&select_integer_extra, 4, 4, Result::first, Waits::never, &no_effect, &flow_of_number}},
+      {"dp4a", {&select_integer_extra, 4, 4, Result::first, Waits::never, &no_effect, &flow_of_number}},
+      {"dp2a", {&select_integer_extra, 4, 4, Result::first, Waits::never, &no_effect, &flow_of_number}},
+      {"vabsdiff4",
+       {&select_byte_differences, 4, 4, Result::first, Waits::never, &no_effect, &flow_of_number}},
   };
 }
 

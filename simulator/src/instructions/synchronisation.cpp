@@ -2,6 +2,8 @@
 #include <utility>
 
 #include "instructions/collectives.h"
+#include "instructions/effects.h"
+#include "instructions/flows.h"
 #include "instructions/select.h"
 #include "instructions/selectors.h"
 #include "machine/faults.h"
@@ -77,10 +79,26 @@ static Handler select_barrier(Draft& draft) {
   return modifiers.take("arrive") ? &meet<false> : nullptr;
 }
 
+static Effect effect_of_barrier(const Modifiers& words) {
+  const bool arrives = words.has("arrive");
+  if (words.has("cluster")) {
+    const bool releases = !words.has("relaxed");
+    return {.kind = arrives ? Effect::Kind::cluster_arrive : Effect::Kind::cluster_wait,
+            .releases = releases,
+            .makes_visible = arrives && releases};
+  }
+  return {.kind = words.has("warp") ? Effect::Kind::warp_barrier
+                  : arrives         ? Effect::Kind::arrive
+                                    : Effect::Kind::barrier,
+          .is_aligned = words.name() == "bar" || words.has("aligned")};
+}
+
 std::vector<OpcodeRow> opcodes_of_synchronisation() {
   return {
-      {"bar", {&select_barrier, 1, 4, Result::of_reduction, Waits::otherwise, Effect::barrier}},
-      {"barrier", {&select_barrier, 0, 4, Result::of_reduction, Waits::otherwise, Effect::barrier}},
+      {"bar",
+       {&select_barrier, 1, 4, Result::of_reduction, Waits::otherwise, &effect_of_barrier, &flow_of_number}},
+      {"barrier",
+       {&select_barrier, 0, 4, Result::of_reduction, Waits::otherwise, &effect_of_barrier, &flow_of_number}},
   };
 }
 

@@ -4,6 +4,8 @@
 #include <cstring>
 #include <optional>
 
+#include "instructions/effects.h"
+#include "instructions/flows.h"
 #include "instructions/select.h"
 #include "instructions/selectors.h"
 #include "machine/memory.h"
@@ -179,9 +181,14 @@ static Handler select_tensor_map(Draft& draft) {
   return draft.modifiers.take("cp_fenceproxy") ? tensor_maps::select_copy(draft) : nullptr;
 }
 
+static Effect effect_of_tensor_map(const Modifiers&) {
+  return {.kind = Effect::Kind::tensor_map, .makes_visible = true};
+}
+
 std::vector<OpcodeRow> opcodes_of_tensor_maps() {
   return {
-      {"tensormap", {&select_tensor_map, 2, 3, Result::none, Waits::never, Effect::tensor_map}},
+      {"tensormap",
+       {&select_tensor_map, 2, 3, Result::none, Waits::never, &effect_of_tensor_map, &flow_of_number}},
   };
 }
 

@@ -3,6 +3,8 @@
 #include <array>
 #include <cstring>
 
+#include "instructions/effects.h"
+#include "instructions/flows.h"
 #include "instructions/select.h"
 #include "instructions/selectors.h"
 #include "machine/memory.h"
@@ -284,9 +286,15 @@ static Handler select_surface_store(Draft& draft) { return textures::select_surf
 
 std::vector<OpcodeRow> opcodes_of_textures() {
   return {
-      {"tex", {&select_texture, 2, 5, Result::first, Waits::never, Effect::image}},
-      {"suld", {&select_surface_load, 2, 2, Result::first, Waits::never, Effect::image}},
-      {"sust", {&select_surface_store, 2, 2, Result::none, Waits::never, Effect::image}},
+      {"tex",
+       {&select_texture, 2, 5, Result::first, Waits::never, &effect_of<Effect::Kind::ignored>,
+        &flow_of_number}},
+      {"suld",
+       {&select_surface_load, 2, 2, Result::first, Waits::never, &effect_of<Effect::Kind::ignored>,
+        &flow_of_number}},
+      {"sust",
+       {&select_surface_store, 2, 2, Result::none, Waits::never, &effect_of<Effect::Kind::ignored>,
+        &flow_of_number}},
   };
 }
 

@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <optional>
 
+#include "instructions/effects.h"
+#include "instructions/flows.h"
 #include "instructions/select.h"
 #include "instructions/selectors.h"
 
@@ -187,14 +189,21 @@ Handler select_one(Draft& draft) {
 std::vector<OpcodeRow> opcodes_of_video() {
   using namespace video;
   return {
-      {"vadd", {&select_one<Operation::add>, 3, 4, Result::first, Waits::never, Effect::none}},
-      {"vsub", {&select_one<Operation::subtract>, 3, 4, Result::first, Waits::never, Effect::none}},
-      {"vabsdiff", {&select_one<Operation::difference>, 3, 4, Result::first, Waits::never, Effect::none}},
-      {"vmin", {&select_one<Operation::minimum>, 3, 4, Result::first, Waits::never, Effect::none}},
-      {"vmax", {&select_one<Operation::maximum>, 3, 4, Result::first, Waits::never, Effect::none}},
-      {"vshl", {&select_one<Operation::left>, 3, 4, Result::first, Waits::never, Effect::none}},
-      {"vshr", {&select_one<Operation::right>, 3, 4, Result::first, Waits::never, Effect::none}},
-      {"vset", {&select_one<Operation::compare>, 3, 4, Result::first, Waits::never, Effect::none}},
+      {"vadd", {&select_one<Operation::add>, 3, 4, Result::first, Waits::never, &no_effect, &flow_of_number}},
+      {"vsub",
+       {&select_one<Operation::subtract>, 3, 4, Result::first, Waits::never, &no_effect, &flow_of_number}},
+      {"vabsdiff",
+       {&select_one<Operation::difference>, 3, 4, Result::first, Waits::never, &no_effect, &flow_of_number}},
+      {"vmin",
+       {&select_one<Operation::minimum>, 3, 4, Result::first, Waits::never, &no_effect, &flow_of_number}},
+      {"vmax",
+       {&select_one<Operation::maximum>, 3, 4, Result::first, Waits::never, &no_effect, &flow_of_number}},
+      {"vshl",
+       {&select_one<Operation::left>, 3, 4, Result::first, Waits::never, &no_effect, &flow_of_number}},
+      {"vshr",
+       {&select_one<Operation::right>, 3, 4, Result::first, Waits::never, &no_effect, &flow_of_number}},
+      {"vset",
+       {&select_one<Operation::compare>, 3, 4, Result::first, Waits::never, &no_effect, &flow_of_number}},
   };
 }
 

@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "instructions/effects.h"
+#include "instructions/flows.h"
 #include "instructions/matrix_descriptor.h"
 #include "instructions/mma_layout.h"
 #include "instructions/moves_of_sums.h"
@@ -403,15 +405,10 @@ std::vector<Slot> registers_of_product(const Instruction& in) {
   return slots;
 }
 
-bool begins_product(const Instruction& in, const OperandForm& form) {
-  return form.opcode != nullptr && form.opcode->effect == Effect::product &&
-         Modifiers(*in.text).has("mma_async");
-}
-
 bool waits_for_all_products(const Instruction& in, const OperandForm& form,
                             const std::vector<std::uint64_t>& initial) {
-  return form.opcode != nullptr && form.opcode->effect == Effect::product && in.guard < 0 &&
-         Modifiers(*in.text).has("wait_group") && initial[static_cast<std::size_t>(in.slot(0))] == 0;
+  return form.effect.kind == Effect::Kind::product_wait && in.guard < 0 &&
+         initial[static_cast<std::size_t>(in.slot(0))] == 0;
 }
 
 static Handler select_wgmma(Draft& draft) {
@@ -425,10 +422,18 @@ static Handler select_wgmma(Draft& draft) {
   return modifiers.take("wait_group") && operands == 1 ? &wait_for_whole_warp<&wait_for_groups> : nullptr;
 }
 
+static Effect effect_of_product(const Modifiers& words) {
+  if (words.has("mma_async"))
+    return {.kind = Effect::Kind::product, .space = Space::shared, .bytes = 16, .lanes = 0};
+  if (words.has("fence")) return {.kind = Effect::Kind::product_fence};
+  return {.kind = words.has("commit_group") ? Effect::Kind::product_commit : Effect::Kind::product_wait};
+}
+
 std::vector<OpcodeRow> opcodes_of_wgmma() {
   return {
       // Those of sparse matrices, which are not simulated, have the most.
-      {"wgmma", {&select_wgmma, 0, 10, Result::of_products, Waits::for_warp, Effect::product}},
+      {"wgmma",
+       {&select_wgmma, 0, 10, Result::of_products, Waits::for_warp, &effect_of_product, &flow_of_number}},
   };
 }
 

@@ -44,9 +44,6 @@ bool adds_to_sums(const Thread& thread, const Instruction& in);
 /// if it lies in registers.
 std::vector<Slot> registers_of_product(const Instruction& in);
 
-/// Whether the instruction is `wgmma.mma_async`, which begins a product.
-bool begins_product(const Instruction& in, const OperandForm& form);
-
 /// Whether behind it no product of the thread is pending, in the slots of a new frame that are given.
 bool waits_for_all_products(const Instruction& in, const OperandForm& form,
                             const std::vector<std::uint64_t>& initial);

@@ -9,6 +9,8 @@
 #include <cstring>
 #include <optional>
 
+#include "instructions/effects.h"
+#include "instructions/flows.h"
 #include "instructions/fragments.h"
 #include "instructions/select.h"
 #include "instructions/selectors.h"
@@ -263,9 +265,21 @@ static Handler select_warp_matrix(Draft& draft) {
   return modifiers.take("store") ? wmma::select_transfer(draft, false) : nullptr;
 }
 
+static Effect effect_of_fragment(const Modifiers& given) {
+  Modifiers words = given;
+  const bool loads = words.has("load");
+  if (!loads && !words.has("store")) return {};
+  return {.kind = loads ? Effect::Kind::load : Effect::Kind::store,
+          .space = words.take_space(),
+          .lanes = 0,
+          .is_fragment = true};
+}
+
 std::vector<OpcodeRow> opcodes_of_wmma() {
   return {
-      {"wmma", {&select_warp_matrix, 2, 5, Result::unless_stored, Waits::for_warp, Effect::fragment}},
+      {"wmma",
+       {&select_warp_matrix, 2, 5, Result::unless_stored, Waits::for_warp, &effect_of_fragment,
+        &flow_of_product}},
   };
 }
 

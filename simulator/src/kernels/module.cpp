@@ -19,7 +19,6 @@
 #include "watch/late_launch.h"
 #include "watch/launch_watch.h"
 #include "watch/observer.h"
-#include "watch/value_flow.h"
 
 namespace opgate::simulator {
 namespace ptx_module {
@@ -30,9 +29,7 @@ struct Kernel {
 
   std::unique_ptr<Program> program;
   KernelCompilation compilation;
-  // Empty until a tool watches a launch:
-  std::vector<Annotation> annotations;
-  std::vector<ValueFlow> flows;
+  std::vector<Annotation> annotations;  ///< empty until a tool watches a launch
 
   int repetitions = 0;  ///< in another order, so far
 
@@ -101,10 +98,7 @@ class PtxModule final : public Module {
     const bool is_watched = launch.observer != nullptr;
     if (is_watched || has_late_stores(launch)) {
       settings.when = CompilationSettings::When::never;
-      if (kernel->annotations.empty()) {
-        kernel->annotations = annotate(program);
-        kernel->flows = flows_of(program);
-      }
+      if (kernel->annotations.empty()) kernel->annotations = annotate(program);
       if (launches_are_compared())
         note_left_out(launch, is_watched ? "a tool watches it" : "its stores become visible late");
     }
@@ -131,7 +125,7 @@ class PtxModule final : public Module {
 
   static Outcome execute_watched(Kernel& kernel, const CompilationSettings& settings, const Launch& launch,
                                  DeviceMemory& memory) {
-    LaunchWatch watch(*kernel.program, kernel.flows, launch);
+    LaunchWatch watch(*kernel.program, launch);
     const auto execute_in = [&](DeviceMemory& in) {
       return has_late_stores(launch) ? execute_late(kernel, settings, launch, in, &watch)
                                      : execute(kernel, settings, launch, in, &watch);

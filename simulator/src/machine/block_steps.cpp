@@ -2,7 +2,7 @@
 // thread, so that the order in which threads execute them cannot be seen.
 #include "machine/block.h"
 #include "machine/grid.h"
-#include "ptx/opcode.h"
+#include "ptx/operand_form.h"
 
 namespace opgate::simulator {
 namespace {
@@ -12,14 +12,11 @@ constexpr std::uint64_t kMostSteps = 1 << 6;
 
 // Without faults, before which other threads would have gone too far.
 bool only_computes(const OperandForm& form) {
-  const Opcode* const opcode = form.opcode;
-  return opcode != nullptr && opcode->result == Result::first && opcode->waits == Waits::never &&
-         opcode->effect == Effect::none;
+  return form.opcode != nullptr && form.results != 0 && form.waits == Waits::never &&
+         form.effect.kind == Effect::Kind::none;
 }
 
-bool is_branch(const OperandForm& form) {
-  return form.opcode != nullptr && form.opcode->effect == Effect::branch;
-}
+bool is_branch(const OperandForm& form) { return form.effect.kind == Effect::Kind::branch; }
 
 }  // namespace
 

@@ -150,7 +150,7 @@ class Reader {
     const Token& opcode = statement[at];
     const std::string name(opcode.text.substr(0, opcode.text.find('.')));
     Instruction instruction;
-    form_ = {};
+    form_ = not_simulated();
     if (name == "call") {
       instruction = decode_call(statement, at + 1);
       calls_.push_back(function_.code.size());
@@ -187,18 +187,32 @@ class Reader {
       std::vector<Instruction> before;
       draft.operands =
           OperandReader(instructions_, names_, statement, operands, opcode.text, before).read_all();
-      form_ = {1, 2, false};
+      form_ = computes_operand();
       for (const Instruction& instruction : before) emit(instruction, opcode);
-      form_ = {};
+      form_ = not_simulated();
       check_count(opcode, *known, draft.operands.size());
       draft.nowhere = names_.nowhere();
     }
     const Handler handler = known->select(draft);
     if (handler == nullptr || !draft.modifiers.none_left() || draft.has_parts()) return draft.instruction;
     put_operands(draft);
-    form_.opcode = known;
+    form_.reads_immediate = draft.immediate_is_slot;
+    describe(form_, *known, opcode.text, draft.instruction.site != 0);
     draft.instruction.execute = handler;
     return draft.instruction;
+  }
+
+  static OperandForm computes_operand() {
+    OperandForm form;
+    form.first = form.results = 1;
+    form.total = 2;
+    return form;
+  }
+
+  static OperandForm not_simulated() {
+    OperandForm form;
+    form.flow.matters = true;
+    return form;
   }
 
   static void check_count(const Token& opcode, const Opcode& known, std::size_t count) {
@@ -249,7 +263,7 @@ class Reader {
     Instruction instruction;
     instruction.execute = instructions_.branch_table;
     instruction.slots[0] = names_.slot_of(names_.find(statement[at]), statement[at]);
-    form_ = {0, 1, false};
+    form_.total = 1;
     instruction.immediate = static_cast<std::int64_t>(labels_.table(std::string(statement[at + 2].text)));
     return instruction;
   }
@@ -299,9 +313,18 @@ class Reader {
     instruction.text = builder_.text(std::string(opcode.text) + " " + std::string(callee.text) +
                                      (launches ? " (a kernel that launches a kernel)" : ""));
     instruction.execute = choose_call(callee, call);
+    form_.effect = effect_of_call(instruction.execute);
     instruction.immediate = static_cast<std::int64_t>(function_.calls.size());
     function_.calls.push_back(std::move(call));
     return instruction;
+  }
+
+  Effect effect_of_call(Handler execute) const {
+    if (execute == instructions_.call) return {.kind = Effect::Kind::call};
+    const bool is_of_host = execute == instructions_.print || execute == instructions_.allocate ||
+                            execute == instructions_.release || execute == instructions_.set_condition;
+    if (is_of_host) return {.kind = Effect::Kind::host_call, .makes_visible = true};
+    return {};
   }
 
   // Functions of dynamic parallelism, as nvcc 12 and later and older ones call them.

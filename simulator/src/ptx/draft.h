@@ -32,9 +32,10 @@ struct Draft {
   Modifiers modifiers;
   std::vector<Operand> operands;
   Instruction instruction;
-  bool in_kernel = true;         ///< not in a function that a kernel calls
-  Slot nowhere = 0;              ///< a slot that nothing reads
-  bool keeps_immediate = false;  ///< the offset of the first address comes into a slot behind it
+  bool in_kernel = true;           ///< not in a function that a kernel calls
+  Slot nowhere = 0;                ///< a slot that nothing reads
+  bool keeps_immediate = false;    ///< the offset of the first address comes into a slot behind it
+  bool immediate_is_slot = false;  ///< the immediate is a slot that the instruction reads
 
   bool is(std::size_t operand, Operand::Kind kind) const {
     return operand < operands.size() && operands[operand].kind == kind;

@@ -6,6 +6,8 @@
 #include <cstdint>
 
 #include "ptx/draft.h"
+#include "ptx/effect.h"
+#include "ptx/value_flow.h"
 
 namespace opgate::simulator {
 
@@ -23,34 +25,10 @@ enum class Result : std::uint8_t {
 /// next.
 enum class Waits : std::uint8_t {
   never,
-  for_lanes,    ///< of the mask that the last operand gives; without `.sync`, of those that are there
+  for_lanes,    ///< of the mask that the last operand gives; without `.sync`, `otherwise`
   for_warp,     ///< all 32 threads execute it together
   otherwise,    ///< for a block, for time, or for lanes that no mask gives
-  if_it_looks,  ///< those of `mbarrier` that ask whether a phase is complete
-};
-
-/// What it does besides computing a result.
-enum class Effect : std::uint8_t {
-  none,
-  remote_address,  ///< computes one in another block of a cluster, and faults if there is none
-  load,
-  store,
-  atomic,     ///< reads and writes memory, and gives the old value
-  reduction,  ///< does not give it
-  fence,
-  barrier,
-  grid_dependency,  ///< waits for the launches before this one, or lets the next one begin
-  load_matrix,
-  store_matrix,
-  fragment,  ///< `wmma`, of which some load or store
-  mbarrier,
-  tensor_map,  ///< changes or copies one; no tool looks at these accesses
-  image,       ///< reads or writes one through an object; no tool looks at these accesses
-  product,     ///< `wgmma` and what belongs to it
-  copy,        ///< `cp.async` and what belongs to it
-  branch,      ///< to the target in its immediate
-  leave_function,
-  leave_kernel,
+  if_it_looks,  ///< those of `mbarrier` that ask whether a phase is complete; others never
 };
 
 // No member has a default, so that the compiler refuses a row in which one is missing.
@@ -60,13 +38,8 @@ struct Opcode {
   std::size_t most;
   Result result;
   Waits waits;
-  Effect effect;
-
-  bool has_result(const Modifiers& words) const;
-  /// Whether the result is a source, too.
-  bool reads_result() const { return result == Result::of_products; }
-  /// One of the first four; for instructions without `.sync`, the last of these.
-  Waits waits_with(const Modifiers& words) const;
+  EffectReader effect;
+  ValueFlowReader flow;
 };
 
 /// `most` of an instruction whose operands need not be read.

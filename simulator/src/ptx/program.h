@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "ptx/instruction.h"
+#include "ptx/operand_form.h"
 #include "ptx/signature.h"
 
 namespace opgate::simulator {
@@ -61,19 +62,6 @@ struct Call {
   Slot address = 0;  ///< of the function, for a callee that is known only when the call is executed
   std::vector<Argument> arguments;
   std::vector<Argument> results;
-};
-
-struct Opcode;
-
-/// What an instruction is, and how its operands fill its slots, which a translation of the instruction must
-/// know. Instructions themselves do not hold it, because their handlers know.
-struct OperandForm {
-  std::uint8_t first = 0;    ///< slots of the first operand
-  std::uint8_t total = 0;    ///< of all operands
-  bool names_local = false;  ///< an address of the parameter space that lies in local memory
-  /// Null for calls, for `brx.idx`, for what is inserted in front of an instruction, and for what is not
-  /// simulated.
-  const Opcode* opcode = nullptr;
 };
 
 struct CompiledFunction;

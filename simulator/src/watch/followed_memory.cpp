@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "instructions/selectors.h"
 #include "instructions/wmma.h"
 #include "watch/followed_values.h"
 #include "watch/launch_watch.h"
@@ -28,7 +29,7 @@ void LaunchWatch::take_in(BlockWatch& block, Thread& thread, const Instruction& 
   thread.is_followed = true;
   if (how.lanes == 0) return;
   const unsigned each = how.bytes / how.lanes;
-  const bool is_signed = flow_at(thread, instruction).is_signed;
+  const bool is_signed = opgate::simulator::is_signed(form_at(thread, instruction).effect.type);
   for (unsigned lane = 0; lane < how.lanes; ++lane) {
     const std::uint64_t bytes = read.bits >> (lane * each) & ((std::uint64_t{1} << each) - 1);
     std::uint64_t bits = followed_values::bits_of_bytes(bytes);
@@ -86,7 +87,7 @@ void LaunchWatch::access_matrix(BlockWatch& block, Thread& thread, const Instruc
   if (is_load && thread.is_followed) set_results(block, thread, instruction, {});
   for (const Element& element : unwritten) {
     thread.is_followed = true;
-    const std::size_t registers = flow_at(thread, instruction).results;
+    const std::size_t registers = form_at(thread, instruction).results;
     for (unsigned at = element.number; at * element.bytes / std::max(element.bytes, 4u) < registers;
          at += elements) {
       Unwritten& value = value_in(block, thread, slot_of(at, element.bytes));

@@ -22,15 +22,15 @@ Unwritten& LaunchWatch::value_in(BlockWatch& block, const Thread& thread, Slot s
   return values[at];
 }
 
-const ValueFlow& LaunchWatch::flow_at(const Thread& thread, const Instruction& instruction) const {
+const OperandForm& LaunchWatch::form_at(const Thread& thread, const Instruction& instruction) {
   const Function& function = thread.function();
-  return flows_[function.first_number - 1 + static_cast<std::size_t>(&instruction - function.code.data())];
+  return function.forms[static_cast<std::size_t>(&instruction - function.code.data())];
 }
 
 Unwritten LaunchWatch::sources_of(BlockWatch& block, const Thread& thread, const Instruction& instruction) {
-  const ValueFlow& flow = flow_at(thread, instruction);
+  const OperandForm& form = form_at(thread, instruction);
   Unwritten all;
-  for (std::size_t i = flow.reads_results ? 0 : flow.results; i < flow.total; ++i) {
+  for (std::size_t i = form.reads_results ? 0 : form.results; i < form.total; ++i) {
     const Unwritten& source = value_in(block, thread, instruction.slot(i));
     all.bits |= source.bits;
     if (source.bits != 0) all.loads = loads_.joined(all.loads, source.loads);
@@ -40,9 +40,9 @@ Unwritten LaunchWatch::sources_of(BlockWatch& block, const Thread& thread, const
 
 void LaunchWatch::set_results(BlockWatch& block, const Thread& thread, const Instruction& instruction,
                               const Unwritten& value) {
-  const ValueFlow& flow = flow_at(thread, instruction);
-  for (std::size_t i = 0; i < flow.results; ++i)
-    value_in(block, thread, instruction.slot(i)) = {value.bits & flow.mask, value.loads};
+  const OperandForm& form = form_at(thread, instruction);
+  for (std::size_t i = 0; i < form.results; ++i)
+    value_in(block, thread, instruction.slot(i)) = {value.bits & form.flow.mask, value.loads};
 }
 
 void LaunchWatch::use(const Thread& thread, const Instruction& instruction, const Unwritten& value) {
@@ -62,11 +62,11 @@ void LaunchWatch::follow(BlockWatch& block, Thread& thread, const Instruction& i
       instruction.execute(thread, instruction);
     }
   };
-  const ValueFlow& flow = flow_at(thread, instruction);
+  const OperandForm& form = form_at(thread, instruction);
   const Annotation::Kind kind =
       instruction.annotation == nullptr ? Annotation::Kind::none : instruction.annotation->kind;
   if (kind == Annotation::Kind::call || kind == Annotation::Kind::host_call ||
-      kind == Annotation::Kind::leave || flow.meets) {
+      kind == Annotation::Kind::leave_function || kind == Annotation::Kind::leave_kernel || form.flow.meets) {
     execute_once();
     return;
   }
@@ -75,25 +75,25 @@ void LaunchWatch::follow(BlockWatch& block, Thread& thread, const Instruction& i
     use(thread, instruction, value_in(block, thread, instruction.slot(instruction.annotation->operand)));
     set_results(block, thread, instruction, {});
     execute_once();
-  } else if (flow.matters) {
+  } else if (form.flow.matters) {
     use(thread, instruction, sources);
     set_results(block, thread, instruction, {});
     execute_once();
   } else if (sources.bits == 0) {
     execute_once();
     set_results(block, thread, instruction, {});
-  } else if (flow.kind == ValueFlow::Kind::bits) {
+  } else if (form.flow.kind == ValueFlow::Kind::bits) {
     combine_bits(block, thread, instruction, sources.loads, execute_once);
   } else {
     std::uint64_t bits = followed_values::kAll;
-    if (flow.kind == ValueFlow::Kind::factors && is_hidden_by_zero(block, thread, instruction)) bits = 0;
-    if (flow.kind == ValueFlow::Kind::halves) bits = followed_values::whole_numbers(sources.bits, 16);
-    if (flow.kind == ValueFlow::Kind::pack) {
+    if (form.flow.kind == ValueFlow::Kind::factors && is_hidden_by_zero(block, thread, instruction)) bits = 0;
+    if (form.flow.kind == ValueFlow::Kind::halves) bits = followed_values::whole_numbers(sources.bits, 16);
+    if (form.flow.kind == ValueFlow::Kind::pack && form.total >= form.results + 2) {
       const auto is_unwritten = [&](std::size_t source) {
-        return value_in(block, thread, instruction.slot(flow.results + source)).bits != 0;
+        return value_in(block, thread, instruction.slot(form.results + source)).bits != 0;
       };
-      const std::uint64_t number = (std::uint64_t{1} << flow.bits) - 1;
-      bits = (is_unwritten(0) ? number << flow.bits : 0) | (is_unwritten(1) ? number : 0);
+      const std::uint64_t number = (std::uint64_t{1} << form.flow.bits) - 1;
+      bits = (is_unwritten(0) ? number << form.flow.bits : 0) | (is_unwritten(1) ? number : 0);
     }
     execute_once();
     set_results(block, thread, instruction, {bits, sources.loads});
@@ -102,45 +102,45 @@ void LaunchWatch::follow(BlockWatch& block, Thread& thread, const Instruction& i
 
 // Whether a factor is 0, and nothing is added that came from unwritten memory.
 bool LaunchWatch::is_hidden_by_zero(BlockWatch& block, const Thread& thread, const Instruction& in) {
-  const ValueFlow& flow = flow_at(thread, in);
-  const std::size_t addend = flow.results + 2u;
-  if (addend < flow.total && value_in(block, thread, in.slot(addend)).bits != 0) return false;
+  const OperandForm& form = form_at(thread, in);
+  const std::size_t addend = form.results + 2u;
+  if (addend < form.total && value_in(block, thread, in.slot(addend)).bits != 0) return false;
   const auto is_zero = [&](std::size_t slot) {
     const std::uint64_t value = thread.registers[in.slot(slot)];
-    return value_in(block, thread, in.slot(slot)).bits == 0 && value << (64 - flow.bits) == 0;
+    return value_in(block, thread, in.slot(slot)).bits == 0 && value << (64 - form.flow.bits) == 0;
   };
-  return is_zero(flow.results) || is_zero(flow.results + 1u);
+  return is_zero(form.results) || is_zero(form.results + 1u);
 }
 
 // The bits of the results that change with unwritten bits of the sources: for each choice of sources, all of
 // their unwritten bits are turned over.
 void LaunchWatch::combine_bits(BlockWatch& block, Thread& thread, const Instruction& instruction,
                                std::uint32_t loads, const std::function<void()>& execute_once) {
-  const ValueFlow& flow = flow_at(thread, instruction);
+  const OperandForm& form = form_at(thread, instruction);
   std::vector<std::pair<Slot, std::uint64_t>> changing;
-  for (std::size_t i = flow.results; i < flow.total; ++i) {
+  for (std::size_t i = form.results; i < form.total; ++i) {
     const Slot slot = instruction.slot(i);
     const std::uint64_t bits = value_in(block, thread, slot).bits;
     if (bits != 0 && std::ranges::find(changing, std::pair{slot, bits}) == changing.end())
       changing.emplace_back(slot, bits);
   }
   std::vector<std::uint64_t> results;
-  std::vector<std::uint64_t> changed(flow.results);
+  std::vector<std::uint64_t> changed(form.results);
   {
-    const followed_values::KeptRegisters kept(thread, instruction, flow.total);
+    const followed_values::KeptRegisters kept(thread, instruction, form.total);
     execute_once();
-    for (std::size_t i = 0; i < flow.results; ++i) results.push_back(thread.registers[instruction.slot(i)]);
+    for (std::size_t i = 0; i < form.results; ++i) results.push_back(thread.registers[instruction.slot(i)]);
     for (std::size_t choice = 1; choice < std::size_t{1} << changing.size(); ++choice) {
       kept.restore();
       for (std::size_t i = 0; i < changing.size(); ++i) {
         if ((choice >> i & 1) != 0) thread.registers[changing[i].first] ^= changing[i].second;
       }
       plain_handler(instruction)(thread, instruction);
-      for (std::size_t i = 0; i < flow.results; ++i)
+      for (std::size_t i = 0; i < form.results; ++i)
         changed[i] |= thread.registers[instruction.slot(i)] ^ results[i];
     }
   }
-  for (std::size_t i = 0; i < flow.results; ++i) {
+  for (std::size_t i = 0; i < form.results; ++i) {
     thread.registers[instruction.slot(i)] = results[i];
     value_in(block, thread, instruction.slot(i)) = {changed[i], changed[i] != 0 ? loads : 0};
   }

@@ -22,7 +22,7 @@ void LaunchWatch::follow_in_warp(BlockWatch& block, std::span<Thread* const> lan
   }
   if (std::ranges::none_of(threads, is_followed)) return;
   const Instruction& first = threads.front()->current();
-  const ValueFlow& flow = flow_at(*threads.front(), first);
+  const OperandForm& form = form_at(*threads.front(), first);
   Unwritten all;
   for (const Thread* thread : threads) {
     const Unwritten sources = sources_of(block, *thread, thread->current());
@@ -30,8 +30,8 @@ void LaunchWatch::follow_in_warp(BlockWatch& block, std::span<Thread* const> lan
   }
   // What decides which lane's value comes.
   const bool is_decided =
-      flow.kind == ValueFlow::Kind::shuffle && std::ranges::any_of(threads, [&](auto* thread) {
-        for (std::size_t i = flow.results + 1u; i < flow.total; ++i) {
+      form.flow.kind == ValueFlow::Kind::shuffle && std::ranges::any_of(threads, [&](auto* thread) {
+        for (std::size_t i = form.results + 1u; i < form.total; ++i) {
           if (value_in(block, *thread, thread->current().slot(i)).bits != 0) return true;
         }
         return false;
@@ -47,10 +47,10 @@ void LaunchWatch::follow_in_warp(BlockWatch& block, std::span<Thread* const> lan
     follow_product(block, lanes);
   } else if (all.bits == 0) {
     for (const Thread* thread : threads) set_results(block, *thread, thread->current(), {});
-  } else if ((flow.kind == ValueFlow::Kind::shuffle && !is_decided) ||
-             flow.kind == ValueFlow::Kind::product) {
+  } else if ((form.flow.kind == ValueFlow::Kind::shuffle && !is_decided) ||
+             form.flow.kind == ValueFlow::Kind::product) {
     move_masks(block, lanes, here, all.loads);
-  } else if (flow.kind == ValueFlow::Kind::integer_product) {
+  } else if (form.flow.kind == ValueFlow::Kind::integer_product) {
     follow_integer_product(block, lanes, all.loads);
   } else {
     for (Thread* thread : threads) {
@@ -67,24 +67,24 @@ void LaunchWatch::move_masks(BlockWatch& block, std::span<Thread* const> lanes, 
   using followed_values::KeptRegisters;
   std::vector<std::unique_ptr<KeptRegisters>> kept;
   const Thread& first = *lanes[static_cast<std::size_t>(std::countr_zero(here))];
-  const bool is_product = flow_at(first, first.current()).kind == ValueFlow::Kind::product;
+  const bool is_product = form_at(first, first.current()).flow.kind == ValueFlow::Kind::product;
   const auto for_each = [&](const auto& action) {
     for (std::uint32_t left = here; left != 0; left &= left - 1) {
       Thread& thread = *lanes[static_cast<std::size_t>(std::countr_zero(left))];
-      action(thread, thread.current(), flow_at(thread, thread.current()));
+      action(thread, thread.current(), form_at(thread, thread.current()));
     }
   };
-  for_each([&](Thread& thread, const Instruction& in, const ValueFlow& flow) {
-    kept.push_back(std::make_unique<KeptRegisters>(thread, in, flow.total));
-    for (std::size_t i = flow.results; i < (is_product ? flow.total : flow.results + 1u); ++i)
+  for_each([&](Thread& thread, const Instruction& in, const OperandForm& form) {
+    kept.push_back(std::make_unique<KeptRegisters>(thread, in, form.total));
+    for (std::size_t i = form.results; i < (is_product ? form.total : form.results + 1u); ++i)
       thread.registers[in.slot(i)] = value_in(block, thread, in.slot(i)).bits;
   });
   first.collective(lanes.data(), here);
-  for_each([&](Thread& thread, const Instruction& in, const ValueFlow& flow) {
+  for_each([&](Thread& thread, const Instruction& in, const OperandForm& form) {
     set_results(block, thread, in, {});
-    for (std::size_t i = 0; i < (is_product ? flow.results : 1u); ++i) {
+    for (std::size_t i = 0; i < (is_product ? form.results : 1u); ++i) {
       const std::uint64_t moved = thread.registers[in.slot(i)];
-      const std::uint64_t bits = is_product ? followed_values::whole_numbers(moved, flow.bits) : moved;
+      const std::uint64_t bits = is_product ? followed_values::whole_numbers(moved, form.flow.bits) : moved;
       value_in(block, thread, in.slot(i)) = {bits, bits != 0 ? loads : 0};
       thread.is_followed = thread.is_followed || bits != 0;
     }
@@ -99,10 +99,10 @@ void LaunchWatch::follow_integer_product(BlockWatch& block, std::span<Thread* co
     std::vector<std::unique_ptr<followed_values::KeptRegisters>> kept;
     for (Thread* thread : lanes) {
       const Instruction& in = thread->current();
-      const ValueFlow& flow = flow_at(*thread, in);
-      kept.push_back(std::make_unique<followed_values::KeptRegisters>(*thread, in, flow.total));
-      const std::size_t end_of_factors = flow.total - flow.results;
-      for (std::size_t i = flow.results; i < flow.total; ++i) {
+      const OperandForm& form = form_at(*thread, in);
+      kept.push_back(std::make_unique<followed_values::KeptRegisters>(*thread, in, form.total));
+      const std::size_t end_of_factors = form.total - form.results;
+      for (std::size_t i = form.results; i < form.total; ++i) {
         const std::uint64_t mask = value_in(block, *thread, in.slot(i)).bits;
         std::uint64_t& value = thread->registers[in.slot(i)];
         if (i < end_of_factors) {
@@ -116,7 +116,7 @@ void LaunchWatch::follow_integer_product(BlockWatch& block, std::span<Thread* co
     std::vector<std::uint64_t> sums;
     for (const Thread* thread : lanes) {
       const Instruction& in = thread->current();
-      for (std::size_t i = 0; i < flow_at(*thread, in).results; ++i)
+      for (std::size_t i = 0; i < form_at(*thread, in).results; ++i)
         sums.push_back(thread->registers[in.slot(i)]);
     }
     return sums;
@@ -126,7 +126,7 @@ void LaunchWatch::follow_integer_product(BlockWatch& block, std::span<Thread* co
   std::size_t at = 0;
   for (Thread* thread : lanes) {
     const Instruction& in = thread->current();
-    for (std::size_t i = 0; i < flow_at(*thread, in).results; ++i, ++at) {
+    for (std::size_t i = 0; i < form_at(*thread, in).results; ++i, ++at) {
       const bool differs = once[at] != twice[at];
       value_in(block, *thread, in.slot(i)) = {differs ? followed_values::kAll : 0, differs ? loads : 0};
       thread->is_followed = thread->is_followed || differs;
@@ -171,9 +171,9 @@ void LaunchWatch::move_matrix(BlockWatch& block, std::span<Thread* const> lanes,
     std::vector<std::unique_ptr<KeptRegisters>> kept;
     for (Thread* thread : lanes) {
       const Instruction& in = thread->current();
-      const ValueFlow& flow = flow_at(*thread, in);
-      kept.push_back(std::make_unique<KeptRegisters>(*thread, in, flow.total));
-      for (std::size_t i = 1; i < flow.total && !is_load; ++i) {
+      const OperandForm& form = form_at(*thread, in);
+      kept.push_back(std::make_unique<KeptRegisters>(*thread, in, form.total));
+      for (std::size_t i = 1; i < form.total && !is_load; ++i) {
         const Unwritten& value = value_in(block, *thread, in.slot(i));
         thread->registers[in.slot(i)] = value.bits;
         if (value.bits != 0) all = loads_.joined(all, value.loads);
@@ -182,7 +182,7 @@ void LaunchWatch::move_matrix(BlockWatch& block, std::span<Thread* const> lanes,
     lanes.front()->collective(lanes.data(), here);
     for (Thread* thread : lanes) {
       const Instruction& in = thread->current();
-      for (std::size_t i = 0; i < flow_at(*thread, in).results; ++i) {
+      for (std::size_t i = 0; i < form_at(*thread, in).results; ++i) {
         const std::uint64_t bits = thread->registers[in.slot(i)];
         value_in(block, *thread, in.slot(i)) = {bits, bits != 0 ? all : 0};
         thread->is_followed = thread->is_followed || bits != 0;

@@ -68,7 +68,7 @@ class WatchedBlock final : public BlockObserver {
 
 }  // namespace launch_watch
 
-LaunchWatch::LaunchWatch(const Program& program, const std::vector<ValueFlow>& flows, const Launch& launch)
+LaunchWatch::LaunchWatch(const Program& program, const Launch& launch)
     : program_(program),
       launch_(launch),
       tools_(launch.observer->tools()),
@@ -77,7 +77,6 @@ LaunchWatch::LaunchWatch(const Program& program, const std::vector<ValueFlow>& f
       loads_(launch.observer->loads()),
       memory_(launch.observer->memory()),
       accessed_(launch.observer->accessed()),
-      flows_(flows),
       in_flight_(launch.in_flight != nullptr ? *launch.in_flight : only_this_launch_),
       races_(in_flight_.races()) {
   accessed_.start(program);
@@ -198,12 +197,19 @@ void LaunchWatch::execute(BlockWatch& block, Thread& thread, const Instruction& 
       instruction.execute(thread, instruction);
       if (tools_.init) mark_results(block, thread, instruction);
       return;
-    case Kind::leave:
+    case Kind::leave_function:
+    case Kind::leave_kernel:
       leave(block, thread, instruction);
       return;
+    case Kind::multicast_load:
     case Kind::unknown:
       throw KernelFault{Fault::unsupported, *instruction.text + " while tools watch (OPGATE_SIM_TOOLS)"};
     case Kind::none:
+    case Kind::ignored:
+    case Kind::tensor_map:
+    case Kind::remote_address:
+    case Kind::sleep:
+    case Kind::branch:
     case Kind::barrier:
     case Kind::warp_barrier:
       break;

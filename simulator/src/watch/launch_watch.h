@@ -21,13 +21,13 @@
 #include "watch/proxy_fences.h"
 #include "watch/race.h"
 #include "watch/unwritten_loads.h"
-#include "watch/value_flow.h"
 #include "watch/written_bits.h"
 
 namespace opgate::simulator {
 
 class Barrier;
 struct Call;
+struct OperandForm;
 struct Program;
 
 /// What the tools know of a block while it runs.
@@ -64,8 +64,8 @@ inline WatchedAccess access_to(const Thread& thread, const Annotation& how, std:
 
 class LaunchWatch final : public LaunchObserver {
  public:
-  /// The program must have its annotations. `flows`: of all its instructions, by their numbers.
-  LaunchWatch(const Program& program, const std::vector<ValueFlow>& flows, const Launch& launch);
+  /// The program must have its annotations.
+  LaunchWatch(const Program& program, const Launch& launch);
   ~LaunchWatch() override;
   LaunchWatch(const LaunchWatch&) = delete;
   LaunchWatch& operator=(const LaunchWatch&) = delete;
@@ -135,7 +135,7 @@ class LaunchWatch final : public LaunchObserver {
   Finding finding_of_load(const Thread& thread, const WatchedAccess& access, std::uint32_t bytes) const;
 
   Unwritten& value_in(BlockWatch& block, const Thread& thread, Slot slot) const;
-  const ValueFlow& flow_at(const Thread& thread, const Instruction& instruction) const;
+  static const OperandForm& form_at(const Thread& thread, const Instruction& instruction);
   Unwritten sources_of(BlockWatch& block, const Thread& thread, const Instruction& instruction);
   void set_results(BlockWatch& block, const Thread& thread, const Instruction& instruction,
                    const Unwritten& value);
@@ -215,7 +215,6 @@ class LaunchWatch final : public LaunchObserver {
   UnwrittenLoads& loads_;
   WrittenMemory& memory_;
   AccessedMemory& accessed_;
-  const std::vector<ValueFlow>& flows_;  ///< of all instructions of the program, by their numbers
   std::unordered_map<std::uint64_t, std::weak_ptr<ClusterWatch>> clusters_;  ///< by their linear indices
   LaunchesInFlight only_this_launch_;  ///< for one without launches before it
   LaunchesInFlight& in_flight_;

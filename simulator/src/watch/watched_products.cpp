@@ -98,7 +98,7 @@ void LaunchWatch::follow_product(BlockWatch& block, std::span<Thread* const> lan
       std::uint32_t& loads = rows[thread->lane / 4 + (i - begin_of_a) % 2 * 8];
       loads = loads_.joined(loads, value.loads);
     }
-    for (std::size_t i = registers_of_product(in).size(); i < flow_at(*thread, in).total; ++i)
+    for (std::size_t i = registers_of_product(in).size(); i < form_at(*thread, in).total; ++i)
       use(*thread, in, value_in(block, *thread, in.slot(i)));
   }
   const bool adds = adds_to_sums(first, in);

@@ -12,14 +12,14 @@ constexpr std::uint32_t kThreads = 32;
 constexpr std::uint64_t kMemory = 4096;
 
 Annotation acquiring(Annotation::Kind kind) {
-  Annotation how{.kind = kind, .space = Space::global, .bytes = 4, .is_strong = true, .acquires = true};
+  Annotation how{{.kind = kind, .space = Space::global, .bytes = 4, .is_strong = true, .acquires = true}};
   how.releases = kind == Annotation::Kind::atomic;
   how.number(1);
   return how;
 }
 
 Annotation plain(Annotation::Kind kind) {
-  Annotation how{.kind = kind, .space = Space::global, .bytes = 4};
+  Annotation how{{.kind = kind, .space = Space::global, .bytes = 4}};
   how.number(2);
   return how;
 }

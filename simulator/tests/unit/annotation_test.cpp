@@ -22,7 +22,12 @@ Annotation annotation_of(const std::string& opcode, std::uint32_t site = 1, bool
   instruction.text = &opcode;
   instruction.site = site;
   program.functions[0]->code.push_back(instruction);
-  program.functions[0]->forms.push_back({1, 2, names_local, instruction_set().opcode_of(Modifiers(opcode))});
+  OperandForm form;
+  form.first = 1;
+  form.total = 2;
+  form.names_local = names_local;
+  describe(form, *instruction_set().opcode_of(Modifiers(opcode)), opcode, site != 0);
+  program.functions[0]->forms.push_back(form);
   return annotate(program).at(0);
 }
 
@@ -49,6 +54,11 @@ TEST(SimulatedAnnotations, OfAccesses) {
   EXPECT_EQ(annotation_of("red.add.s32").operand, 0);
   EXPECT_TRUE(annotation_of("ld.volatile.u8").is_volatile);
   EXPECT_TRUE(annotation_of("ld.relaxed.sys.u8").is_strong);
+  EXPECT_FALSE(annotation_of("ld.global.cv.u32").is_strong);
+  EXPECT_TRUE(annotation_of("ld.global.cv.u32").bypasses_caches);
+  EXPECT_TRUE(annotation_of("red.global.add.s32").commutes);
+  EXPECT_FALSE(annotation_of("red.global.add.f32").commutes);
+  EXPECT_FALSE(annotation_of("atom.global.exch.b32").commutes);
 }
 
 TEST(SimulatedAnnotations, OfParameters) {
@@ -63,16 +73,16 @@ TEST(SimulatedAnnotations, OfWarpgroupProducts) {
   EXPECT_EQ(annotation_of("wgmma.commit_group.sync.aligned").kind, Kind::product_commit);
   EXPECT_EQ(annotation_of("wgmma.wait_group.sync.aligned").kind, Kind::product_wait);
   EXPECT_EQ(annotation_of("fence.proxy.async.shared::cta").kind, Kind::proxy_fence);
-  EXPECT_EQ(annotation_of("fence.proxy.async.global").kind, Kind::none);
+  EXPECT_FALSE(annotation_of("fence.proxy.async.global").is_watched());
 }
 
 TEST(SimulatedAnnotations, OfMapsOfTensors) {
   EXPECT_EQ(annotation_of("cp.async.bulk.tensor.2d.shared::cta.global.mbarrier::complete_tx::bytes").kind,
             Kind::tensor_load);
   EXPECT_EQ(annotation_of("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group").kind, Kind::tensor_store);
-  EXPECT_EQ(annotation_of("tex.2d.v4.f32.f32").kind, Kind::none);
-  EXPECT_EQ(annotation_of("sust.b.2d.b32.trap").kind, Kind::none);
-  EXPECT_EQ(annotation_of("tensormap.replace.tile.rank.shared::cta.b1024.b32").kind, Kind::none);
+  EXPECT_FALSE(annotation_of("tex.2d.v4.f32.f32").is_watched());
+  EXPECT_FALSE(annotation_of("sust.b.2d.b32.trap").is_watched());
+  EXPECT_FALSE(annotation_of("tensormap.replace.tile.rank.shared::cta.b1024.b32").is_watched());
 }
 
 TEST(SimulatedAnnotations, OfBarriersAndFences) {
@@ -84,7 +94,7 @@ TEST(SimulatedAnnotations, OfBarriersAndFences) {
   EXPECT_EQ(annotation_of("bar.warp.sync", 0).kind, Kind::warp_barrier);
   EXPECT_EQ(annotation_of("membar.cta", 0).scope, Scope::block);
   EXPECT_EQ(annotation_of("fence.sc.sys", 0).kind, Kind::fence);
-  EXPECT_EQ(annotation_of("fence.proxy.alias", 0).kind, Kind::none);
+  EXPECT_FALSE(annotation_of("fence.proxy.alias", 0).is_watched());
 }
 
 TEST(SimulatedAnnotations, OfMatrices) {
@@ -106,7 +116,7 @@ TEST(SimulatedAnnotations, OfMatrices) {
 
 TEST(SimulatedAnnotations, OfCopies) {
   EXPECT_EQ(annotation_of("cp.async.cg.shared.global").kind, Kind::copy);
-  EXPECT_EQ(annotation_of("cp.async.commit_group", 0).kind, Kind::none);
+  EXPECT_FALSE(annotation_of("cp.async.commit_group", 0).is_watched());
   EXPECT_EQ(annotation_of("cp.async.wait_group", 0).kind, Kind::copy_wait);
   EXPECT_EQ(annotation_of("cp.async.bulk.wait_group.read", 0).kind, Kind::copy_wait);
   EXPECT_EQ(annotation_of("cp.async.bulk.global.shared::cta.bulk_group").kind, Kind::bulk_store);
@@ -121,7 +131,7 @@ TEST(SimulatedAnnotations, OfCopies) {
   EXPECT_TRUE(reduction.is_strong);
   EXPECT_EQ(annotation_of("cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.tile.bulk_group").kind,
             Kind::tensor_store);
-  EXPECT_EQ(annotation_of("cp.async.bulk.prefetch.L2.global").kind, Kind::none);
+  EXPECT_FALSE(annotation_of("cp.async.bulk.prefetch.L2.global").is_watched());
 }
 
 TEST(SimulatedAnnotations, OfObjectsOfMbarrier) {
@@ -135,13 +145,14 @@ TEST(SimulatedAnnotations, OfObjectsOfMbarrier) {
   EXPECT_EQ(annotation_of("mbarrier.try_wait.parity.shared::cta.b64").kind, Kind::mbarrier_look);
   EXPECT_TRUE(annotation_of("mbarrier.test_wait.shared.b64").acquires);
   EXPECT_FALSE(annotation_of("mbarrier.test_wait.relaxed.cta.shared.b64").acquires);
-  EXPECT_EQ(annotation_of("mbarrier.pending_count.b64", 0).kind, Kind::none);
+  EXPECT_FALSE(annotation_of("mbarrier.pending_count.b64", 0).is_watched());
   EXPECT_EQ(annotation_of("cp.async.mbarrier.arrive.noinc.shared::cta.b64").kind, Kind::promise);
 }
 
 // A tool must not be silent about memory that it does not see.
 TEST(SimulatedAnnotations, OfWhatNoToolKnows) {
-  EXPECT_EQ(annotation_of("discard.global.L2").kind, Kind::unknown);
+  EXPECT_EQ(annotation_of("add.s32", 1).kind, Kind::unknown);
+  EXPECT_EQ(annotation_of("st.async.shared::cluster.mbarrier::complete_tx::bytes.u32").kind, Kind::unknown);
   EXPECT_EQ(annotation_of("add.s32", 0).kind, Kind::none);
 }
 

@@ -6,19 +6,21 @@
 #include <string>
 
 #include "instructions/catalogue.h"
+#include "ptx/operand_form.h"
 
 namespace opgate::simulator::tests {
 namespace opcode_test {
 
-bool has_result(const std::string& text) {
-  const Modifiers words(text);
-  return instruction_set().opcode_of(words)->has_result(words);
+OperandForm form_of(const std::string& text) {
+  OperandForm form;
+  form.first = 1;
+  describe(form, *instruction_set().opcode_of(Modifiers(text)), text, /*has_address=*/false);
+  return form;
 }
 
-Waits waits_of(const std::string& text) {
-  const Modifiers words(text);
-  return instruction_set().opcode_of(words)->waits_with(words);
-}
+bool has_result(const std::string& text) { return form_of(text).results != 0; }
+
+Waits waits_of(const std::string& text) { return form_of(text).waits; }
 
 TEST(SimulatedOpcodes, HaveAResultOrNot) {
   for (const char* const text :

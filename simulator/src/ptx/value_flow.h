@@ -2,9 +2,8 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
-#include "ptx/program.h"
+#include "ptx/modifiers.h"
 
 namespace opgate::simulator {
 
@@ -13,7 +12,7 @@ struct ValueFlow {
     whole,    ///< each bit of a result depends on all sources
     bits,     ///< bits move, or are combined one by one: a choice, a mask, a shift, a conversion of integers
     halves,   ///< two numbers of 16 bits, each for itself
-    pack,     ///< the two sources become the upper and the lower half of the result
+    pack,     ///< if there are two sources, they become the upper and the lower half of the result
     shuffle,  ///< one operand moves from lane to lane, of which others may decide
     product,  ///< of matrices: a NaN among the factors makes a NaN of each sum that it reaches
     integer_product,  ///< of matrices: a factor reaches the sums of its products, unless the other one is 0
@@ -21,17 +20,18 @@ struct ValueFlow {
   };
 
   Kind kind = Kind::whole;
-  std::uint8_t results = 0;  ///< slots, which come first
-  std::uint8_t total = 0;    ///< slots
-  bool reads_results = false;
-  bool matters = false;                    ///< it has an effect besides its results, which the sources decide
-  bool meets = false;                      ///< the threads of a warp execute it together
-  bool is_signed = false;                  ///< a load, which extends its value by the sign
-  std::uint64_t mask = ~std::uint64_t{0};  ///< the bits of a result
+  bool matters = false;  ///< it has an effect besides its results, which the sources decide
+  bool meets = false;    ///< the threads of a warp execute it together
+  /// It only gives bits of registers, or a constant, to other registers: `mov`, also of packed values, and
+  /// conversions of integers that take the lower half of a register. ptxas gives its result the register of
+  /// its source, wherever in the program it stands.
+  bool only_moves = false;
   std::uint8_t bits = 64;                  ///< of a number of a pack or a product, or of a factor
+  std::uint64_t mask = ~std::uint64_t{0};  ///< the bits of a result
 };
 
-/// For each instruction of the program, in the order of their numbers.
-std::vector<ValueFlow> flows_of(const Program& program);
+/// Reads the flow of an instruction from its words: all members but `matters` and `meets`, which follow from
+/// its effect and from what it waits for. Only an effect that the rest does not show sets `matters`.
+using ValueFlowReader = ValueFlow (*)(const Modifiers& words);
 
 }  // namespace opgate::simulator
