@@ -84,7 +84,7 @@ struct LayerNormBackward : Function<LayerNormBackward> {
   }
   static variable_list backward(AutogradContext* context, const variable_list& outer) {
     const variable_list saved = context->get_saved_variables();
-    const at::ScalarType dtype = saved[0].scalar_type(), wide = statistics_dtype(dtype);
+    const at::ScalarType wide = statistics_dtype(saved[0].scalar_type());
     const at::Tensor g = saved[0].to(wide), x = saved[1].to(wide), weight = saved[4].to(wide);
     const at::Tensor mean = saved[2].to(wide), rstd = saved[3].to(wide);
     const at::Tensor u = outer[0].to(wide), v = outer[1].to(wide), t = outer[2].to(wide);
@@ -95,8 +95,8 @@ struct LayerNormBackward : Function<LayerNormBackward> {
     const at::Tensor projected = rstd * project(u), to_input = rstd * a;
     const at::Tensor to_grad = weight * projected + v * y + t, to_weight = sum_of_rows(g * projected);
     const at::Tensor to_mean = -sum_of_row(to_input), to_rstd = sum_of_row(a * centered + u * project(h));
-    return {to_grad.to(dtype), to_input.to(dtype), to_mean.to(saved[2].scalar_type()),
-            to_rstd.to(saved[3].scalar_type()), to_weight.to(dtype)};
+    return {to_grad, to_input, to_mean, to_rstd,
+            to_weight};  // autograd converts each to its argument's dtype
   }
 };
 

@@ -61,8 +61,8 @@ inline Statistics<acc_t> statistics(const acc_t* row, int64_t columns, double ep
     return std::array{distance, distance * distance};
   });
   const double correction = rest / columns, variance = squares / columns - correction * correction;
-  const double mean =
-      about + (std::isfinite(correction) ? correction : 0);  // the mean of numbers with inf is inf
+  // The mean of numbers with inf is inf, although their distances from it are NaN.
+  const double mean = std::isfinite(correction) ? about + correction : about;
   return {static_cast<acc_t>(mean), static_cast<acc_t>(1 / std::sqrt((variance < 0 ? 0 : variance) + eps))};
 }
 

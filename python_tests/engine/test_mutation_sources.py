@@ -114,6 +114,29 @@ def test_a_hint_has_no_mutants(tmp_path: Path, code: str, changed: list[str]) ->
     assert sorted(found) == sorted(changed)
 
 
+@pytest.mark.parametrize(
+    ("code", "mutants"),
+    [
+        ("std::vector<T> v(2 * n); use(v.data(), v[i]);", [("2", "1")]),
+        ("std::vector<T> v(static_cast<size_t>(n / 4)); v[i] = x;", [("4", "5")]),
+        ("std::vector<T> v(p ? 0 : n); v[i] = x;", []),
+        # The elements that are too many are seen, or set.
+        ("std::vector<T> v(2 * n); use(v);", [("2", "3")]),
+        ("std::vector<T> v(2 * n); for (T& each : v) use(each);", [("2", "3")]),
+        ("std::vector<T> v(2 * n); use(v.data(), v.size());", [("2", "3")]),
+        ("std::vector<T> v(n, 7); v[i] = x;", [("7", "8")]),
+        ("T v(2 * n); v[i] = x;", [("2", "3")]),
+    ],
+)
+def test_the_size_of_a_buffer_has_only_mutants_that_are_too_small(
+    tmp_path: Path, code: str, mutants: list[tuple[str, str]]
+) -> None:
+    found = mutants_of(tmp_path, f"void f() {{ {code} }}")
+    assert [change for kind, *change in found if kind in ("constant", "condition")] == [
+        [*each] for each in mutants
+    ]
+
+
 def test_each_mutant_that_is_kept_as_equivalent_exists(source: Path) -> None:
     def in_one_line(code: str) -> str:
         return " ".join(code.split())

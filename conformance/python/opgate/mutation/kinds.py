@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from opgate.mutation.buffers import is_in_size_of_buffer
 from opgate.mutation.mutant import Change, instead, left_out
 from opgate.mutation.syntax import field, text, within
 
@@ -67,16 +68,25 @@ def of_compound_assignment(node: Node) -> Iterator[Change]:
 
 
 def of_number(node: Node) -> Iterator[Change]:
-    """n as n + 1, and true as false."""
+    """n as n + 1, and true as false; in the size of a buffer, n as n - 1."""
     if node.type in ("true", "false"):
         yield instead(node, "constant", "false" if node.type == "true" else "true")
     if node.type != "number_literal" or _is_in_braces(node) or _is_no_shared_memory(node):
         return
     number = text(node)
-    if number.isdigit():
+    if number.isdigit() and is_in_size_of_buffer(node) and not _divides(node):
+        if number != "0":
+            yield instead(node, "constant", str(int(number) - 1))
+    elif number.isdigit():
         yield instead(node, "constant", "0" if number == "1" else str(int(number) + 1))
     elif number.replace(".", "", 1).isdigit():
         yield instead(node, "constant", f"{number} + 1")
+
+
+def _divides(node: Node) -> bool:
+    parent = node.parent
+    operator = field(parent, "operator") if parent is not None else None
+    return operator is not None and text(operator) in ("/", "%", "-") and field(parent, "right") == node
 
 
 def _is_no_shared_memory(node: Node) -> bool:
@@ -123,7 +133,7 @@ def of_condition(node: Node) -> Iterator[Change]:
 def of_choice(node: Node) -> Iterator[Change]:
     """a ? b : c as the one or the other, by its condition."""
     condition = field(node, "condition") if node.type == "conditional_expression" else None
-    if condition is not None:
+    if condition is not None and not is_in_size_of_buffer(node):
         yield Change(condition, "condition", "(!OPGATE_CHOSEN && (", "))", "false")
         yield Change(condition, "condition", "(OPGATE_CHOSEN || (", "))", "true")
 
