@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def is_in_size_of_buffer(node: Node) -> bool:
-    """Whether the node is in n of `std::vector<T> name(n)`, if the function uses only name.data() and name[i]."""
+    """Whether the node is in n of `std::vector<T> v(n)`, if the function uses only v.data() and v[i]."""
     inner = node
     for outer in within(node):
         if outer.type in ("compound_statement", "lambda_expression"):
