@@ -32,8 +32,10 @@ class MutationRun::Trial {
         todo_(run.plan_.calls) {
     result_.mutant = mutant;
     for (const bool simulated : {false, true}) {
-      for (const Worker kind : kKinds) stages_.push_back({kind, simulated});
+      for (const Worker kind : kKinds) stages_.push_back({kind, simulated, run.effort_.native_calls});
     }
+    // They take little time, unless they are simulated.
+    stages_.push_back({Worker::native, /*simulated=*/false, SIZE_MAX});
     result_.reaching = run_.calls_that_reach(mutant.number);
     if (result_.reaching > 0) result_.fate = Fate::survived;
   }
@@ -50,17 +52,17 @@ class MutationRun::Trial {
   }
 
   WorkerClient& worker() { return *worker_; }
-  const MutantResult& result() const { return result_; }
+  MutantResult result() const {
+    MutantResult result = result_;
+    result.cases = judged_.size();
+    return result;
+  }
   size_t lane() const { return lane_; }
 
  private:
-  struct Stage {
-    Worker kind;
-    bool simulated;
-  };
-
   void begin(const Stage& stage) {
-    choose_(result_.mutant.number, stage.kind, stage.simulated, todo_);
+    choose_(result_.mutant.number, stage, todo_);
+    for (const auto& [call, check] : judged_) todo_.remove(call, *check);
     if (todo_.size() == 0) return;
     const auto on_verdict = [this](Calls::Position call, const Check& check, const Judgement& judgement) {
       take(call, check, judgement);
@@ -87,7 +89,7 @@ class MutationRun::Trial {
 
   void take(Calls::Position call, const Check& check, const Judgement& judgement) {
     if (!todo_.remove(call, check)) return;
-    ++result_.cases;
+    judged_.emplace_back(call, &check);
     if (!is_broken(judgement.verdict) || has_fate()) return;
     result_.fate = Fate::killed;
     result_.killer = case_id(run_.plan_.calls[call], check);
@@ -101,6 +103,7 @@ class MutationRun::Trial {
   WorkerTemplates& templates_;
   const size_t lane_;
   CaseSet todo_;
+  std::vector<std::pair<Calls::Position, const Check*>> judged_;
   std::vector<Stage> stages_;
   std::unique_ptr<Queue> queue_;
   std::unique_ptr<WorkerClient> worker_;
@@ -155,11 +158,12 @@ size_t MutationRun::calls_that_reach(int mutant) const {
   return calls.size();
 }
 
-void MutationRun::choose_cases(int mutant, Worker kind, bool simulated, CaseSet& todo) const {
+void MutationRun::choose_cases(int mutant, const Stage& stage, CaseSet& todo) const {
   // Native checks of a call judge its result, which is made once, and take little time in any worker. Each
   // check of the Python half makes calls of its own.
   std::vector<Calls::Position> of_native_checks;
   std::map<const Check*, std::vector<Calls::Position>> of_python_checks;
+  const auto [kind, simulated, most_native] = stage;
   for (const Calls::Position call : reached_.of(mutant, kind)) {
     if (plan_.calls.simulated(call) != simulated) continue;
     for (const Check* check : usable_.of(call)) {
@@ -170,7 +174,7 @@ void MutationRun::choose_cases(int mutant, Worker kind, bool simulated, CaseSet&
         of_native_checks.push_back(call);
     }
   }
-  for (const Calls::Position call : spread(plan_.calls, of_native_checks, effort_.native_calls)) {
+  for (const Calls::Position call : spread(plan_.calls, of_native_checks, most_native)) {
     for (const Check* check : usable_.of(call)) {
       if (plan_.calls.worker(call, *check) == kind && check->worker != Worker::python) todo.add(call, *check);
     }
@@ -182,8 +186,8 @@ void MutationRun::choose_cases(int mutant, Worker kind, bool simulated, CaseSet&
 }
 
 bool MutationRun::run(const std::vector<Mutant>& mutants, const OnResult& on_result) {
-  const Choose choose = [this](int mutant, Worker kind, bool simulated, CaseSet& todo) {
-    choose_cases(mutant, kind, simulated, todo);
+  const Choose choose = [this](int mutant, const Stage& stage, CaseSet& todo) {
+    choose_cases(mutant, stage, todo);
   };
   return run(mutants, choose, on_result);
 }
@@ -215,12 +219,13 @@ bool MutationRun::ask_slow_checks(const std::vector<Mutant>& survivors, const On
   };
   observer.progress = [](const std::vector<std::string>&) {};
   if (!supervisor.run(todo, effort_.jobs, observer)) return false;
-  const Choose choose = [&](int mutant, Worker kind, bool simulated, CaseSet& chosen) {
+  const Choose choose = [&](int mutant, const Stage& stage, CaseSet& chosen) {
     const std::set<const Spec*> reaching = operators_that_reach(mutant);
     for (Calls::Position call = 0; call < plan_.calls.size(); ++call) {
-      if (plan_.calls.simulated(call) != simulated || !reaching.contains(&plan_.calls.spec(call))) continue;
+      if (plan_.calls.simulated(call) != stage.simulated || !reaching.contains(&plan_.calls.spec(call)))
+        continue;
       for (const Check* check : passing.of(call)) {
-        if (plan_.calls.worker(call, *check) == kind) chosen.add(call, *check);
+        if (plan_.calls.worker(call, *check) == stage.kind) chosen.add(call, *check);
       }
     }
   };

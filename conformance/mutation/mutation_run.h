@@ -15,8 +15,10 @@ namespace opgate {
 
 /// How much a mutant is worth.
 struct MutationEffort {
-  size_t jobs = 1;           ///< mutants at a time
-  size_t native_calls = 0;   ///< at most so many calls of native workers for each mutant
+  size_t jobs = 1;  ///< mutants at a time
+  /// At most so many calls of native workers for each mutant at first. A mutant that survives is judged by
+  /// all that are not simulated.
+  size_t native_calls = 0;
   size_t python_cases = 0;   ///< at most so many cases of the Python half for each mutant
   bool slow_checks = false;  ///< whether checks that take seconds take part
 };
@@ -47,14 +49,21 @@ class MutationRun {
  private:
   class Trial;
 
-  // Adds to `todo` the cases by which this kind of worker judges the mutant.
-  using Choose = std::function<void(int mutant, Worker kind, bool simulated, CaseSet& todo)>;
+  // Cases of one kind of worker.
+  struct Stage {
+    Worker kind;
+    bool simulated;
+    size_t native_calls;  // at most
+  };
+
+  // Adds to `todo` the cases by which this stage judges the mutant.
+  using Choose = std::function<void(int mutant, const Stage& stage, CaseSet& todo)>;
 
   bool may_judge(Calls::Position call, const Check& check) const;
   bool run(const std::vector<Mutant>& mutants, const Choose& choose, const OnResult& on_result);
   std::set<const Spec*> operators_that_reach(int mutant) const;
   size_t calls_that_reach(int mutant) const;
-  void choose_cases(int mutant, Worker kind, bool simulated, CaseSet& todo) const;
+  void choose_cases(int mutant, const Stage& stage, CaseSet& todo) const;
 
   const WorkerConfig& config_;
   PythonHalf& python_;

@@ -3,6 +3,12 @@
 #include <algorithm>
 
 namespace opgate {
+namespace {
+
+// Larger than the samples of a dtype, and a multiple of no small number.
+constexpr size_t kStep = 37;
+
+}  // namespace
 
 void ReachedCalls::add(Calls::Position call, Worker kind, const std::vector<int>& mutants) {
   for (const int mutant : mutants) {
@@ -31,7 +37,10 @@ std::vector<Calls::Position> spread(const Calls& plan, const std::vector<Calls::
   for (const auto& [name, of_group] : groups) {
     const size_t left = most - std::min(most, chosen.size());
     const size_t count = std::min(of_group.size(), std::max<size_t>(1, left / groups_left--));
-    for (size_t i = 0; i < count; ++i) chosen.push_back(of_group[i * of_group.size() / count]);
+    // Each group begins elsewhere: otherwise the calls of all variants would have the first dtype.
+    const size_t begin = groups_left * kStep % of_group.size();
+    for (size_t i = 0; i < count; ++i)
+      chosen.push_back(of_group[(begin + i * of_group.size() / count) % of_group.size()]);
   }
   std::ranges::sort(chosen);
   return chosen;

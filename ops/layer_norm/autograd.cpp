@@ -5,9 +5,6 @@
 #include <torch/csrc/autograd/custom_function.h>
 #include <torch/library.h>
 
-#include <numeric>
-#include <vector>
-
 #include "../common/derivative.h"
 #include "layer_norm.h"
 
@@ -20,12 +17,6 @@ using torch::autograd::variable_list;
 
 at::Tensor mean_of_row(const at::Tensor& a) { return a.mean(-1, /*keepdim=*/true); }
 at::Tensor sum_of_row(const at::Tensor& a) { return a.sum(-1, /*keepdim=*/true); }
-
-at::Tensor sum_of_rows(const at::Tensor& a) {
-  std::vector<int64_t> rows(static_cast<size_t>(a.dim() - 1));
-  std::iota(rows.begin(), rows.end(), 0);
-  return rows.empty() ? a : a.sum(rows);
-}
 
 // The gradient of input for those of its statistics, where they have any: with n columns,
 // d mean / d x = 1 / n and d rstd / d x = - rstd^3 (x - mean) / n.
@@ -93,10 +84,10 @@ struct LayerNormBackward : Function<LayerNormBackward> {
     const auto project = [&](const at::Tensor& a) { return a - mean_of_row(a) - y * mean_of_row(a * y); };
     const at::Tensor a = v * g - rstd * (mean_of_row(h * y) * u + mean_of_row(u * y) * h);
     const at::Tensor projected = rstd * project(u), to_input = rstd * a;
-    const at::Tensor to_grad = weight * projected + v * y + t, to_weight = sum_of_rows(g * projected);
+    const at::Tensor to_grad = weight * projected + v * y + t, to_weight = g * projected;
     const at::Tensor to_mean = -sum_of_row(to_input), to_rstd = sum_of_row(a * centered + u * project(h));
-    return {to_grad, to_input, to_mean, to_rstd,
-            to_weight};  // autograd converts each to its argument's dtype
+    // Autograd gives each the dtype of its argument, and adds up the rows for weight.
+    return {to_grad, to_input, to_mean, to_rstd, to_weight};
   }
 };
 

@@ -192,8 +192,8 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> layer_norm_backward_cpu(const at:
   auto results = empty_gradients(input, weight);
   auto& [d_input, d_weight, d_bias] = results;
   const int64_t columns = input.size(-1), rows = mean.numel();
-  const int64_t block_rows = std::max((rows + kMaxBlocks - 1) / kMaxBlocks, kRowsAdded);
-  const int64_t blocks = (rows + block_rows - 1) / block_rows;
+  const int64_t block_rows = std::max(at::divup(rows, kMaxBlocks), kRowsAdded);
+  const int64_t blocks = at::divup(rows, block_rows);
   const at::ScalarType acc = statistics_dtype(input.scalar_type());
   const at::Tensor x = input.contiguous(), g = grad.contiguous(), means = dense(mean, acc),
                    rstds = dense(rstd, acc), weights = dense(weight, acc);

@@ -70,9 +70,8 @@ inline std::vector<c10::SymInt> statistics_sizes(const at::Tensor& input) {
   return sizes;
 }
 
-/// Checks mean or rstd.
+/// Checks mean or rstd. A tensor that is not defined has another dtype.
 inline void check_per_row(const Named& x, const at::Tensor& input) {
-  check_defined(x);
   const at::ScalarType dtype = x.tensor.scalar_type(), wanted = statistics_dtype(input.scalar_type());
   TORCH_CHECK(dtype == wanted || dtype == input.scalar_type(), x.op, ": ", x.name, " must have the dtype ",
               wanted, " or that of input, ", input.scalar_type(), ", got ", dtype);

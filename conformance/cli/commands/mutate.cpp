@@ -242,7 +242,7 @@ std::function<int()> declare(CommandLine& app) {
       .between(0, 1 << 30);
   app.add_option("--seed", options->choice.seed, "of that draw").type_name("N");
   app.add_option("--native-calls", options->native_calls,
-                 "native calls by which a mutant is judged, evenly chosen from those that reach it")
+                 "native calls by which a mutant is judged at first, evenly chosen from those that reach it")
       .type_name("N")
       .between(1, 1 << 30)
       .shows_default();
