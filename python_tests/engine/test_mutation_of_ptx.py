@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from opgate.mutation.build import read
 from opgate.mutation.mutant import Mutant
-from opgate.mutation.ptx_source import ptx_described, ptx_numbered, ptx_source_of
+from opgate.mutation.ptx.language import described
 
 KERNEL = """.version 7.8
 .target sm_80
@@ -28,10 +29,10 @@ KERNEL = """.version 7.8
 def mutants_of(folder: Path, code: str) -> list[Mutant]:
     """The mutants of a kernel with this code."""
     (folder / "kernel.ptx").write_text(KERNEL.format(code))
-    source = ptx_source_of(folder, "kernel.ptx")
-    mutants = ptx_numbered(source, 1)
-    described = ptx_described(folder, source, mutants, [mutant.number for mutant in mutants])["mutants"]
-    for mutant, each in zip(mutants, described, strict=True):
+    source = read(folder, "kernel.ptx")
+    mutants = source.mutants
+    for_device = described(folder, source, [mutant.number for mutant in mutants])["mutants"]
+    for mutant, each in zip(mutants, for_device, strict=True):
         found = source.content[each["begin"] : each["end"]].decode()
         assert " ".join(found.split()) == mutant.original
         assert each["kernel"] == ("" if mutant.function == "twice" else "kernel")
@@ -83,7 +84,6 @@ def test_the_mutants_of_an_instruction(code: str, mutated: list[str], tmp_path: 
 def test_the_place_of_a_mutant(tmp_path: Path) -> None:
     """Lines and columns count from 1; functions that kernels call have mutants of their own."""
     mutants_of(tmp_path, "ret;")
-    source = ptx_source_of(tmp_path, "kernel.ptx")
-    (mutant,) = ptx_numbered(source, 5)
+    (mutant,) = read(tmp_path, "kernel.ptx", 5).mutants
     assert (mutant.number, mutant.line, mutant.column, mutant.function) == (5, 7, 5, "twice")
     assert (mutant.original, mutant.mutated) == ("add.f32 %r, %x, %x;", "sub.f32 %r, %x, %x;")

@@ -10,24 +10,24 @@ import sys
 from pathlib import Path
 
 import pytest
-from opgate.mutation.build import Build, build
+from opgate.mutation.build import build, read
+from opgate.mutation.language import Build
 from opgate.mutation.mutant import Mutant
-from opgate.mutation.python_source import kernels, python_instrumented, python_numbered, python_source_of
+from opgate.mutation.python.language import instrumented, kernels
 
 
 def mutants_in(folder: Path, code: str) -> list[Mutant]:
     """The mutants of a module. That it can be compiled with them, and keeps its lines, is asserted."""
     (folder / "source.py").write_text(code)
-    source = python_source_of(folder, "source.py")
-    mutants = python_numbered(source, 1)
-    everything = [mutant.number for mutant in mutants]
-    instrumented = python_instrumented(source, mutants, everything)
-    compile(instrumented, "source.py", "exec")
-    assert instrumented.count(b"\n") == code.count("\n")
-    for kernel in kernels(source, mutants, everything):
+    source = read(folder, "source.py")
+    everything = [mutant.number for mutant in source.mutants]
+    with_switches = instrumented(source, everything)
+    compile(with_switches, "source.py", "exec")
+    assert with_switches.count(b"\n") == code.count("\n")
+    for kernel in kernels(source, everything):
         for mutated in kernel["mutants"].values():
             assert isinstance(ast.parse(mutated).body[0], ast.FunctionDef)
-    return mutants
+    return source.mutants
 
 
 def changes_in(folder: Path, code: str) -> list[str]:
@@ -188,12 +188,11 @@ def test_a_kernel_has_these_mutants(tmp_path: Path, made: str, body: str, expect
 def test_a_sum_in_a_kernel_is_rounded_to_a_narrower_type(tmp_path: Path) -> None:
     code = "import triton\nimport triton.language as tl\n@triton.jit\ndef f(x):\n  s += x\n"
     (tmp_path / "source.py").write_text(code)
-    source = python_source_of(tmp_path, "source.py")
-    mutants = python_numbered(source, 1)
-    assert [each.kind for each in mutants] == ["deletion", "accumulator", "arithmetic"]
-    (kernel,) = kernels(source, mutants, [2])
+    source = read(tmp_path, "source.py")
+    assert [each.kind for each in source.mutants] == ["deletion", "accumulator", "arithmetic"]
+    (kernel,) = kernels(source, [2])
     assert kernel == {"line": 3, "mutants": {2: "def f(x):\n  s = (s + (x)).to(tl.bfloat16).to(s.dtype)\n"}}
-    assert python_instrumented(source, mutants, [1, 2, 3]) == code.encode(), "Triton compiles it as it was"
+    assert instrumented(source, [1, 2, 3]) == code.encode(), "Triton compiles it as it was"
 
 
 MODULE = '''"""Sums."""
@@ -242,12 +241,8 @@ def prepared(folder: Path, code: str, name: str = "sums") -> tuple[list[Mutant],
         {},
     )
     built = build(request, lambda mutants: mutants, print)
-    assert built.python_table is not None
     path = os.pathsep.join(entry for entry in sys.path if entry)
-    environment = {
-        "OPGATE_PYTHON_MUTANTS": str(built.python_table),
-        "PYTHONPATH": f"{folder / 'project'}{os.pathsep}{path}",
-    }
+    environment = built.environment | {"PYTHONPATH": f"{folder / 'project'}{os.pathsep}{path}"}
     return built.mutants, environment
 
 

@@ -10,15 +10,15 @@ import pytest
 
 pytest.importorskip("tree_sitter_cuda")
 
-from opgate.mutation.instrumentation import HEADER, HEADER_NAME, instrumented, numbered, source_of
-from opgate.mutation.python_source import python_numbered, python_source_of
+from opgate.mutation.build import read
+from opgate.mutation.cpp.language import HEADER, HEADER_NAME, instrumented
 
 
 def mutants_of(folder: Path, code: str) -> list[tuple[str, str, str]]:
     """The kinds, originals and mutants of the body of a function."""
     (folder / "source.cpp").write_text(code)
-    source = source_of(folder, "source.cpp")
-    return [(each.kind, each.original, each.mutated) for each in numbered(source, 1)]
+    changes = read(folder, "source.cpp").changes
+    return [(each.kind, each.original, each.mutated) for each in changes]
 
 
 @pytest.mark.parametrize(
@@ -144,12 +144,9 @@ def test_each_mutant_that_is_kept_as_equivalent_exists(source: Path) -> None:
     kept = tomllib.loads((source / "fixtures" / "equivalent_mutants.toml").read_text())["equivalent"]
     existing = set()
     for file in {each["file"] for each in kept}:
-        if file.endswith(".py"):
-            mutants = python_numbered(python_source_of(source, file), 1)
-        else:
-            mutants = numbered(source_of(source, file), 1)
         existing |= {
-            (file, each.function, in_one_line(each.original), in_one_line(each.mutated)) for each in mutants
+            (file, each.place.function, in_one_line(each.original), in_one_line(each.mutated))
+            for each in read(source, file).changes
         }
     assert [
         each
@@ -195,10 +192,10 @@ int main(int, char** words) {
 
 def test_one_program_has_all_mutants_behind_switches(tmp_path: Path) -> None:
     (tmp_path / "source.cpp").write_text(PROGRAM)
-    source = source_of(tmp_path, "source.cpp")
-    mutants = [each for each in numbered(source, 1) if each.function.startswith("sum_below")]
+    source = read(tmp_path, "source.cpp")
+    mutants = [each for each in source.mutants if each.function.startswith("sum_below")]
     (tmp_path / HEADER_NAME).write_bytes(HEADER.read_bytes())
-    everything = instrumented(source, numbered(source, 1), [each.number for each in mutants])
+    everything = instrumented(source, [each.number for each in mutants])
     (tmp_path / "mutated.cpp").write_bytes(everything)
     subprocess.run(
         ["g++", "-std=c++20", "-Wno-parentheses", "mutated.cpp", "-o", "program"], cwd=tmp_path, check=True

@@ -122,11 +122,10 @@ std::set<std::string> files_of_others(const MutateOptions& options, const Config
   return files;
 }
 
-// What workers need to know of mutants in Python modules and in PTX; see python/opgate/mutation/running.py
-// and simulator/src/kernels/ptx_mutants.h.
+// Lets workers find mutants in Python modules and in PTX; see python/opgate/mutation/running.py and
+// simulator/src/kernels/ptx_mutants.h.
 void announce(const MutatedBuild& built) {
-  if (!built.python_table.empty()) setenv("OPGATE_PYTHON_MUTANTS", built.python_table.c_str(), 1);
-  if (!built.ptx_table.empty()) setenv("OPGATE_PTX_MUTANTS", built.ptx_table.c_str(), 1);
+  for (const auto& [name, value] : built.environment) setenv(name.c_str(), value.c_str(), 1);
   if (!built.in_libraries) setenv(kNoMutantsInLibraries, "1", 1);
 }
 

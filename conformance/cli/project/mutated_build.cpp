@@ -92,13 +92,9 @@ MutatedBuild build_mutants(const Config& config, const MutantChoice& choice) {
   answered.at("refused").get_to(built.refused);
   answered.at("not_understood").get_to(built.not_understood);
   built.sources = answered.at("sources").size();
-  built.python_table = answered.at("python_table").get<std::string>();
-  built.ptx_table = answered.at("ptx_table").get<std::string>();
+  answered.at("in_libraries").get_to(built.in_libraries);
+  answered.at("environment").get_to(built.environment);
   built.copy = copy;
-  built.in_libraries = std::ranges::any_of(built.mutants, [](const Mutant& each) {
-    const fs::path kind = fs::path(each.file).extension();
-    return kind != ".py" && kind != ".ptx";
-  });
   // Those of an earlier build have mutants with the same numbers.
   const fs::path built_into = built.in_libraries ? copy / build.folder : fs::path();
   built.libraries = gather_libraries(config, place / "libraries", built_into);

@@ -9,12 +9,11 @@ from collections.abc import Callable
 from fnmatch import fnmatch
 from pathlib import Path
 
-from opgate.mutation.build import Build, BuildFailure, build
+from opgate.mutation.build import ENDINGS, build
 from opgate.mutation.changed_lines import UnknownRevision, changed_lines
-from opgate.mutation.instrumentation import ENDINGS
+from opgate.mutation.cpp.language import Cpp
+from opgate.mutation.language import Build, BuildFailure
 from opgate.mutation.mutant import Mutant
-from opgate.mutation.ptx_source import ENDING as PTX_ENDING
-from opgate.mutation.python_source import ENDING
 from opgate.mutation.tree import TreeError, project_files
 
 
@@ -27,14 +26,13 @@ def sources_of(root: Path, wanted: list[str], without: list[str], of_others: lis
 
     Files of operators that --op leaves out (`of_others`) are left out, unless they are named themselves.
     """
-    endings = (*ENDINGS, ENDING, PTX_ENDING)
-    files = [str(file) for file in project_files(root) if file.suffix in endings]
+    files = [str(file) for file in project_files(root) if file.suffix in ENDINGS]
     found: list[str] = []
     for name in wanted:
         below = [file for file in files if file == name or Path(name) in Path(file).parents or name == "."]
         if not below:
             raise Wrong(
-                f"{name}: there is no source of C++, CUDA, PTX or Python ({', '.join(endings)}) in {root}"
+                f"{name}: there is no source of C++, CUDA, PTX or Python ({', '.join(ENDINGS)}) in {root}"
             )
         found += below
     left = {
@@ -109,7 +107,7 @@ def main() -> int:
             Path(request["log"]),
             request["environment"],
         )
-        if any(file.endswith(ENDINGS) for file in asked.sources):
+        if any(file.endswith(Cpp.endings) for file in asked.sources):
             _demand_parser()
         lines = changed_lines(root, request["diff"]) if request["diff"] else None
         choose = chooser(request["kinds"], lines, request["most"], request["seed"])
@@ -125,8 +123,8 @@ def main() -> int:
         "refused": [mutant.as_json() for mutant in built.refused],
         "not_understood": built.not_understood,
         "sources": asked.sources,
-        "python_table": str(built.python_table or ""),
-        "ptx_table": str(built.ptx_table or ""),
+        "in_libraries": built.in_libraries,
+        "environment": built.environment,
     }
     Path(request["answer"]).write_text(json.dumps(answer))
     return 0

@@ -3,26 +3,36 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from tree_sitter import Node
+
+@dataclass(frozen=True)
+class Place:
+    """A part of a source: `line` and `column` count from 1, `begin` and `end` are offsets in bytes."""
+
+    line: int
+    column: int
+    begin: int
+    end: int
+    function: str
 
 
 @dataclass(frozen=True)
 class Change:
-    """What a mutant does to a node of the syntax tree.
+    """What a mutant does to a part of a source.
 
-    The changed source is `before + SOURCE OF THE NODE + after`. In these texts, OPGATE_CHOSEN stands for an
-    expression that is true while this mutant is the chosen one, and OPGATE_NUMBER for its number.
+    If a switch turns it on, the changed source is `before + PART + after`. In these texts, OPGATE_CHOSEN
+    stands for an expression that is true while this mutant is the chosen one, and OPGATE_NUMBER for its
+    number.
     """
 
-    node: Node
     kind: str
-    before: str
-    after: str
-    #: What the author reads: the node's source in the mutant.
+    place: Place
+    original: str
     mutated: str
+    """What the author reads: the part in the mutant."""
+    before: str = ""
+    after: str = ""
 
 
 @dataclass(frozen=True)
@@ -38,16 +48,21 @@ class Mutant:
     original: str
     mutated: str
 
+    @staticmethod
+    def of(change: Change, number: int, file: str) -> Mutant:
+        """The change of a file, by its number."""
+        place = change.place
+        return Mutant(
+            number,
+            change.kind,
+            file,
+            place.line,
+            place.column,
+            place.function,
+            change.original,
+            change.mutated,
+        )
+
     def as_json(self) -> dict[str, Any]:
         """The fields by their names."""
         return asdict(self)
-
-
-def instead(node: Node, kind: str, mutated: str) -> Change:
-    """A change of an expression into another of the same type."""
-    return Change(node, kind, f"(OPGATE_CHOSEN ? ({mutated}) : (", "))", mutated)
-
-
-def left_out(node: Node, kind: str) -> Change:
-    """A change that leaves a statement out."""
-    return Change(node, kind, "{ if (!OPGATE_CHOSEN) ", " }", "")

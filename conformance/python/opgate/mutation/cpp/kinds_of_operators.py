@@ -5,38 +5,28 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from opgate.mutation.mutant import Change, instead
-from opgate.mutation.syntax import called, field, text, within
+from opgate.mutation import tables
+from opgate.mutation.cpp.change import change, instead
+from opgate.mutation.cpp.syntax import called, field, text, within
+from opgate.mutation.mutant import Change
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-# A method, and what is called in its place; nothing: the object itself.
-METHODS = {
-    "size": ("stride for size", "stride"),
-    "stride": ("size for stride", "size"),
+METHODS = tables.METHODS | {
     "sym_size": ("stride for size", "sym_stride"),
     "sym_stride": ("size for stride", "sym_size"),
     "sizes": ("stride for size", "strides"),
     "strides": ("size for stride", "sizes"),
     "sym_sizes": ("stride for size", "sym_strides"),
-    "contiguous": ("layout", None),
-    "clone": ("alias", None),
-    "expand_as": ("expansion", None),
-    "sum_to_size": ("gradient", None),
     "sum_to_size_symint": ("gradient", None),
 }
-FUNCTIONS = {
-    "zeros": ("unwritten memory", "empty"),
-    "zeros_like": ("unwritten memory", "empty_like"),
+FUNCTIONS = tables.FUNCTIONS | {
     "zeros_symint": ("unwritten memory", "empty_symint"),
-    "new_zeros": ("unwritten memory", "new_empty"),
     "new_zeros_symint": ("unwritten memory", "new_empty_symint"),
     "getCurrentCUDAStream": ("stream", "getDefaultCUDAStream"),
-    "__syncwarp": ("barrier", None),
 }
-# Functions that make a result whose strides a fake kernel must have, too.
-MAKERS = ("empty", "empty_like", "empty_symint", "new_empty", "new_empty_symint", "empty_like_symint")
+MAKERS = (*tables.MAKERS, "empty_symint", "new_empty_symint", "empty_like_symint")
 GUARDS = ("CUDAGuard", "OptionalCUDAGuard", "DeviceGuard", "OptionalDeviceGuard", "CUDAStreamGuard")
 
 
@@ -67,10 +57,9 @@ def of_function(node: Node) -> Iterator[Change]:
     if name is None or text(name) not in FUNCTIONS:
         return
     kind, other = FUNCTIONS[text(name)]
-    if other is not None:
-        begin = name.start_byte - node.start_byte
-        rest = (node.text or b"")[begin + len(name.text or b"") :].decode()
-        yield instead(node, kind, (node.text or b"")[:begin].decode() + other + rest)
+    begin = name.start_byte - node.start_byte
+    rest = (node.text or b"")[begin + len(name.text or b"") :].decode()
+    yield instead(node, kind, (node.text or b"")[:begin].decode() + other + rest)
 
 
 def of_maker(node: Node) -> Iterator[Change]:
@@ -78,7 +67,7 @@ def of_maker(node: Node) -> Iterator[Change]:
     name = called(node)
     arguments = field(node, "arguments")
     if name is not None and text(name) in MAKERS and arguments is not None and arguments.named_children:
-        yield Change(
+        yield change(
             node,
             "strides",
             "opgate_mutants::transposed(OPGATE_NUMBER, ",
@@ -95,7 +84,7 @@ def of_accumulator(node: Node) -> Iterator[Change]:
     if left is None or left.type != "identifier" or operator is None or text(operator) != "+=":
         return
     narrower = f"opgate_mutants::narrowed(OPGATE_NUMBER, {text(left)})"
-    yield Change(node, "accumulator", "(", f", {narrower})", f"{text(node)}, rounded to a narrower type")
+    yield change(node, "accumulator", "(", f", {narrower})", f"{text(node)}, rounded to a narrower type")
 
 
 def of_atomic(node: Node) -> Iterator[Change]:
@@ -107,7 +96,7 @@ def of_atomic(node: Node) -> Iterator[Change]:
     if name is None or arguments is None or text(name) not in ("atomicAdd", "gpuAtomicAdd"):
         return
     place, value = (text(child) for child in arguments.named_children[:2])
-    yield Change(
+    yield change(
         node, "atomic", f"{{ if (OPGATE_CHOSEN) *({place}) += {value}; else ", " }", f"*({place}) += {value}"
     )
 
@@ -154,7 +143,7 @@ def of_guard(node: Node) -> Iterator[Change]:
         return
     given = text(arguments)[1:-1]
     maybe = f"std::optional<{text(kind)}> {text(name)}; if (!OPGATE_CHOSEN) {text(name)}.emplace({given}); /*"
-    yield Change(node, "guard", maybe, "*/", "")
+    yield change(node, "guard", maybe, "*/", "")
 
 
 FOR_OPERATORS = (

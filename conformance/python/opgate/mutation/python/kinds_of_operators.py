@@ -5,28 +5,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from opgate.mutation.python_change import PythonChange, instead
-from opgate.mutation.python_kinds import call_with
-from opgate.mutation.python_syntax import Site, last_name
+from opgate.mutation import tables
+from opgate.mutation.python.change import PythonChange, change, instead
+from opgate.mutation.python.kinds import call_with
+from opgate.mutation.python.syntax import Site, last_name
 
-# A method, and what is called in its place; nothing: the object itself.
-METHODS = {
-    "size": ("stride for size", "stride"),
-    "stride": ("size for stride", "size"),
-    "contiguous": ("layout", None),
-    "clone": ("alias", None),
-    "expand_as": ("expansion", None),
-    "expand": ("expansion", None),
-    "sum_to_size": ("gradient", None),
-}
-FUNCTIONS = {
-    "zeros": ("unwritten memory", "empty"),
-    "zeros_like": ("unwritten memory", "empty_like"),
-    "new_zeros": ("unwritten memory", "new_empty"),
-    "current_stream": ("stream", "default_stream"),
-}
-# Functions that make a result whose strides a fake kernel must have, too.
-MAKERS = ("empty", "empty_like", "new_empty")
+METHODS = tables.METHODS | {"expand": ("expansion", None)}
+FUNCTIONS = tables.FUNCTIONS | {"current_stream": ("stream", "default_stream")}
 WIDE = ("float32", "float64")
 WIDENING_METHODS = ("float", "double")
 REDUCTIONS = ("sum", "mean", "prod", "cumsum", "cumprod", "softmax", "log_softmax", "var", "std", "norm")
@@ -76,9 +61,9 @@ def of_maker(site: Site) -> Iterator[PythonChange]:
     node = site.node
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
         return
-    if node.func.attr in MAKERS and last_name(node.func.value) not in ("np", "numpy"):
+    if node.func.attr in tables.MAKERS and last_name(node.func.value) not in ("np", "numpy"):
         shown = f"{site.text.in_one_line(node)}, with the strides of a transposed tensor"
-        yield PythonChange(site, "strides", "_opgate_transposed(OPGATE_NUMBER, ", ")", "", shown)
+        yield change(site, "strides", "_opgate_transposed(OPGATE_NUMBER, ", ")", "", shown)
 
 
 def of_conversion(site: Site) -> Iterator[PythonChange]:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from opgate.mutation.mutant import Mutant
-from opgate.mutation.ptx_kinds import KINDS, Instruction
-
-ENDING = ".ptx"
+from opgate.mutation.language import Build, Built, Source
+from opgate.mutation.mutant import Change, Mutant, Place
+from opgate.mutation.ptx.kinds import KINDS, Instruction
 
 _COMMENT = re.compile(rb"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _FUNCTION = re.compile(rb"\.(entry|func)\b\s*(?:\([^)]*\)\s*)?([\w$.]+)")
@@ -21,71 +21,51 @@ _INSTRUCTION = re.compile(
 
 
 @dataclass(frozen=True)
-class PtxChange:
-    """An instruction in the bytes of a source, and what stands there instead."""
+class PtxChange(Change):
+    """An instruction, and what stands there instead."""
 
-    kind: str
-    begin: int
-    end: int
-    function: str
-    kernel: str
-    """The same if it is a kernel; empty for a function that kernels call."""
-    original: str
-    mutated: str
+    kernel: str = ""
+    """In which it is; empty for a function that kernels call."""
 
 
-@dataclass
-class PtxSource:
-    """A source of PTX, and the changes that can be made to it."""
+class Ptx:
+    """Sources that the simulated device reads with one mutant at a time."""
 
-    file: str
-    content: bytes
-    changes: list[PtxChange]
+    endings = (".ptx",)
 
+    def read(self, root: Path, file: str) -> Source[PtxChange]:
+        """Finds the changes of a source."""
+        content = (root / file).read_bytes()
+        return Source(file, content, list(_changes_in(content)))
 
-def ptx_source_of(root: Path, file: str) -> PtxSource:
-    """Reads a source, whose path is relative to `root`, and finds its changes."""
-    content = (root / file).read_bytes()
-    return PtxSource(file, content, list(_changes_in(content)))
-
-
-def ptx_numbered(source: PtxSource, first: int) -> list[Mutant]:
-    """The changes of a source as mutants with consecutive numbers."""
-    mutants = []
-    for index, change in enumerate(source.changes):
-        line_begin = source.content.rfind(b"\n", 0, change.begin) + 1
-        mutants.append(
-            Mutant(
-                first + index,
-                change.kind,
-                source.file,
-                source.content.count(b"\n", 0, change.begin) + 1,
-                change.begin - line_begin + 1,
-                change.function,
-                change.original,
-                change.mutated,
-            )
-        )
-    return mutants
+    def write(
+        self,
+        request: Build,
+        sources: Sequence[Source[PtxChange]],
+        chosen: list[Mutant],
+        announce: Callable[[str], None],  # noqa: ARG002
+    ) -> Built:
+        """Writes the mutants into a file for the simulated device."""
+        table = request.log.with_name("ptx_mutants.json")
+        table.parent.mkdir(parents=True, exist_ok=True)
+        numbers = {mutant.number for mutant in chosen}
+        table.write_text(json.dumps([described(request.root, source, numbers) for source in sources]))
+        return Built(chosen, environment={"OPGATE_PTX_MUTANTS": str(table)})
 
 
-def ptx_described(
-    root: Path, source: PtxSource, mutants: Sequence[Mutant], chosen: Iterable[int]
-) -> dict[str, Any]:
+def described(root: Path, source: Source[PtxChange], numbers: Iterable[int]) -> dict[str, Any]:
     """The source and its mutants of these numbers, as simulator/src/kernels/ptx_mutants.cpp reads them."""
-    numbers = set(chosen)
     return {
         "file": str(root / source.file),
         "mutants": [
             {
-                "number": mutant.number,
-                "begin": change.begin,
-                "end": change.end,
+                "number": number,
+                "begin": change.place.begin,
+                "end": change.place.end,
                 "instead": change.mutated,
                 "kernel": change.kernel,
             }
-            for change, mutant in zip(source.changes, mutants, strict=True)
-            if mutant.number in numbers
+            for number, change in source.chosen(numbers)
         ],
     }
 
@@ -102,17 +82,17 @@ def _changes_in(content: bytes) -> Iterator[PtxChange]:
             original = " ".join(
                 content[found.start("code") : found.end("code")].decode(errors="replace").split()
             )
+            place = _place(content, found.start("code"), found.end("code"), name)
             for name_of_kind, change in KINDS:
                 for mutated in change(instruction):
                     yield PtxChange(
-                        name_of_kind,
-                        found.start("code"),
-                        found.end("code"),
-                        name,
-                        name if kind == "entry" else "",
-                        original,
-                        mutated,
+                        name_of_kind, place, original, mutated, kernel=name if kind == "entry" else ""
                     )
+
+
+def _place(content: bytes, begin: int, end: int, function: str) -> Place:
+    line_begin = content.rfind(b"\n", 0, begin) + 1
+    return Place(content.count(b"\n", 0, begin) + 1, begin - line_begin + 1, begin, end, function)
 
 
 def _bodies(bare: bytes) -> Iterator[tuple[str, str, int, int]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from opgate.mutation.syntax import called, field, text, within
+from opgate.mutation.cpp.syntax import called, field, text, within
 
 if TYPE_CHECKING:
     from tree_sitter import Node

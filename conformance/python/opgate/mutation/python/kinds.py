@@ -6,22 +6,24 @@ import ast
 import copy
 from collections.abc import Iterator, Sequence
 
-from opgate.mutation.python_change import PythonChange, instead, left_out
-from opgate.mutation.python_syntax import Site, last_name
+from opgate.mutation import tables
+from opgate.mutation.python.change import PythonChange, change, instead, left_out
+from opgate.mutation.python.syntax import Site, last_name
 
-# In a bound, the neighbour of a comparison is the mistake that is made; in an equation, the opposite.
-COMPARISONS: dict[type[ast.cmpop], tuple[str, str, type[ast.cmpop]]] = {
-    ast.Lt: ("<", "<=", ast.LtE),
-    ast.LtE: ("<=", "<", ast.Lt),
-    ast.Gt: (">", ">=", ast.GtE),
-    ast.GtE: (">=", ">", ast.Gt),
-    ast.Eq: ("==", "!=", ast.NotEq),
-    ast.NotEq: ("!=", "==", ast.Eq),
-    ast.IsNot: ("is not", "is", ast.Is),
-    ast.Is: ("is", "is not", ast.IsNot),
-    ast.NotIn: ("not in", "in", ast.In),
-    ast.In: ("in", "not in", ast.NotIn),
+COMPARISONS = tables.COMPARISONS | {"is not": "is", "is": "is not", "not in": "in", "in": "not in"}
+COMPARISON_NODES: dict[str, type[ast.cmpop]] = {
+    "<": ast.Lt,
+    "<=": ast.LtE,
+    ">": ast.Gt,
+    ">=": ast.GtE,
+    "==": ast.Eq,
+    "!=": ast.NotEq,
+    "is": ast.Is,
+    "is not": ast.IsNot,
+    "in": ast.In,
+    "not in": ast.NotIn,
 }
+COMPARISON_WORDS = {node: word for word, node in COMPARISON_NODES.items()}
 OPERATORS: dict[type[ast.operator], tuple[str, str, str, type[ast.operator]]] = {
     ast.Add: ("arithmetic", "+", "-", ast.Sub),
     ast.Sub: ("arithmetic", "-", "+", ast.Add),
@@ -32,8 +34,6 @@ OPERATORS: dict[type[ast.operator], tuple[str, str, str, type[ast.operator]]] = 
     ast.BitAnd: ("logic", "&", "|", ast.BitOr),
     ast.BitOr: ("logic", "|", "&", ast.BitAnd),
 }
-# An expression is repeated in the mutant.
-LONGEST = 200
 
 
 def of_comparison(site: Site) -> Iterator[PythonChange]:
@@ -43,9 +43,10 @@ def of_comparison(site: Site) -> Iterator[PythonChange]:
         return
     operands = [node.left, *node.comparators]
     for index, operator in enumerate(node.ops):
-        old, new, made = COMPARISONS[type(operator)]
+        old = COMPARISON_WORDS[type(operator)]
+        new = COMPARISONS[old]
         changed = copy.copy(node)
-        changed.ops = [*node.ops[:index], made(), *node.ops[index + 1 :]]
+        changed.ops = [*node.ops[:index], COMPARISON_NODES[new](), *node.ops[index + 1 :]]
         yield instead(site, "comparison", _with_operator(site, operands, [index], old, new, changed))
 
 
@@ -116,9 +117,9 @@ def of_condition(site: Site) -> Iterator[PythonChange]:
     owner = site.parent
     if not isinstance(owner, ast.If | ast.IfExp) or site.node is not owner.test:
         return
-    yield PythonChange(site, "condition", "(not OPGATE_CHOSEN and (", "))", "False", "False")
+    yield change(site, "condition", "(not OPGATE_CHOSEN and (", "))", "False", "False")
     if owner.orelse:
-        yield PythonChange(site, "condition", "(OPGATE_CHOSEN or (", "))", "True", "True")
+        yield change(site, "condition", "(OPGATE_CHOSEN or (", "))", "True", "True")
 
 
 def of_statement(site: Site) -> Iterator[PythonChange]:
@@ -175,7 +176,7 @@ EVERYWHERE = (
 def is_long(site: Site) -> bool:
     """Whether the node is too long to stand in the source a second time."""
     node = site.node
-    return isinstance(node, ast.expr) and len(site.text.of(node)) > LONGEST
+    return isinstance(node, ast.expr) and len(site.text.of(node)) > tables.LONGEST
 
 
 def call_with(site: Site, call: ast.Call, without: Sequence[str | int]) -> str:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from opgate.mutation.python_change import PythonChange, compiled_instead, instead
-from opgate.mutation.python_kinds import call_with
-from opgate.mutation.python_kinds_of_operators import widens
-from opgate.mutation.python_syntax import Site, last_name
+from opgate.mutation.python.change import PythonChange, compiled_instead, instead
+from opgate.mutation.python.kinds import call_with
+from opgate.mutation.python.kinds_of_operators import widens
+from opgate.mutation.python.syntax import Site, last_name
 
 # Where the mask and the value in its place stand among the positional arguments.
 MASKS = {"load": ((1, 2), ("mask", "other")), "store": ((2,), ("mask",))}

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from opgate.mutation.buffers import is_in_size_of_buffer
-from opgate.mutation.mutant import Change, instead, left_out
-from opgate.mutation.syntax import field, text, within
+from opgate.mutation.cpp.buffers import is_in_size_of_buffer
+from opgate.mutation.cpp.change import change, instead, left_out
+from opgate.mutation.cpp.syntax import field, text, within
+from opgate.mutation.mutant import Change
+from opgate.mutation.tables import COMPARISONS, LONGEST
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-# In a bound, the neighbour of a comparison is the mistake that is made; in an equation, the opposite.
-COMPARISONS = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "=="}
 ARITHMETIC = {"+": "-", "-": "+", "*": "+", "/": "*", "%": "/"}
 LOGIC = {"&&": "||", "||": "&&"}
 ASSIGNMENTS = {"+=": "-=", "-=": "+=", "*=": "+=", "/=": "*="}
-# An expression is repeated in the mutant; one with a function in it would be compiled twice.
-LONGEST = 200
 THIRD = 2
 
 
@@ -36,7 +33,7 @@ def of_binary(node: Node) -> Iterator[Change]:
         if (other := table.get(text(operator))) is not None:
             # In parentheses, because the other operator may bind its operands less than theirs.
             code = f"({text(left)}) {other} ({text(right)})"
-            yield replace(instead(node, kind, code), mutated=f"{text(left)} {other} {text(right)}")
+            yield instead(node, kind, code, f"{text(left)} {other} {text(right)}")
 
 
 def _chooses_between_its_operands(comparison: Node) -> bool:
@@ -125,17 +122,17 @@ def of_condition(node: Node) -> Iterator[Change]:
     if condition is None or value is None or field(condition, "initializer") is not None:
         return
     if value.type != "declaration":
-        yield Change(value, "condition", "(!OPGATE_CHOSEN && (", "))", "false")
+        yield change(value, "condition", "(!OPGATE_CHOSEN && (", "))", "false")
     if field(node, "alternative") is not None and value.type != "declaration":
-        yield Change(value, "condition", "(OPGATE_CHOSEN || (", "))", "true")
+        yield change(value, "condition", "(OPGATE_CHOSEN || (", "))", "true")
 
 
 def of_choice(node: Node) -> Iterator[Change]:
     """a ? b : c as the one or the other, by its condition."""
     condition = field(node, "condition") if node.type == "conditional_expression" else None
     if condition is not None and not is_in_size_of_buffer(node):
-        yield Change(condition, "condition", "(!OPGATE_CHOSEN && (", "))", "false")
-        yield Change(condition, "condition", "(OPGATE_CHOSEN || (", "))", "true")
+        yield change(condition, "condition", "(!OPGATE_CHOSEN && (", "))", "false")
+        yield change(condition, "condition", "(OPGATE_CHOSEN || (", "))", "true")
 
 
 def of_statement(node: Node) -> Iterator[Change]:
@@ -160,6 +157,7 @@ EVERYWHERE = (
 
 
 def _is_long(node: Node) -> bool:
+    """Whether the node is too long to stand in the source a second time, or has a function in it."""
     return len(text(node)) > LONGEST or "[&" in text(node) or "[=" in text(node)
 
 

@@ -1,0 +1,1 @@
+"""Mutants of PTX, which the simulated device reads instead of the source."""
