@@ -30,9 +30,9 @@ struct MutatedBuild {
   std::vector<Mutant> refused;                             ///< by the compiler
   std::map<std::string, std::vector<int>> not_understood;  ///< lines without mutants, by file
   size_t sources = 0;
-  bool in_libraries = false;        ///< whether some are in libraries, so that they were built
+  bool in_libraries = false;                       ///< whether some are in libraries, so that they were built
   std::map<std::string, std::string> environment;  ///< by which workers find the others
-  std::filesystem::path copy;       ///< of the project, in which they were built
+  std::filesystem::path copy;                      ///< of the project, in which they were built
   std::filesystem::path libraries;  ///< folder with the libraries of the configuration, for --build
 };
 
