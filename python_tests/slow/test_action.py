@@ -91,7 +91,7 @@ class Step:
     def __init__(self, action: dict[str, Any], source: Path, checkout: Path, programs: Path) -> None:
         (self.step,) = [step for step in action["runs"]["steps"] if "run" in step]
         self.inputs = {name: str(value.get("default", "")) for name, value in action["inputs"].items()}
-        self.inputs |= {"wheel": "", "accepted": "false", "token": "a token"}
+        self.inputs |= {"accepted": "false", "token": "a token"}
         self.checkout = checkout
         self.environment = {
             "GITHUB_ACTION_PATH": str(source / "action"),
@@ -277,6 +277,20 @@ def test_it_installs_the_wheel(step: Step, build: Path, tmp_path: Path) -> None:
     result = step(wheel=str(wheel))
     assert result.returncode == 0, result
     assert (venv / "bin" / "opgate").exists()
+
+
+def test_nothing_is_installed_that_the_workflow_has_not_named(step: Step, tmp_path: Path) -> None:
+    """No package index has OpGate: whoever takes the name there would run code in each workflow."""
+    programs = Path(step.environment["PATH"].split(":")[0])
+    (programs / "opgate").unlink()
+    for name in ("python3", "pip"):
+        (programs / name).write_text(f"#!/bin/sh\ntouch '{tmp_path}/installed'\n")
+        (programs / name).chmod(0o755)
+    step.environment["PATH"] = f"{programs}:/usr/bin:/bin"
+    result = step()
+    assert result.returncode == 2, result
+    assert "::error title=OpGate::there is no opgate on the path: install it in a step before" in result.stdout
+    assert not (tmp_path / "installed").exists()
 
 
 def test_each_variable_that_the_action_sets_is_read(action: dict[str, Any], source: Path) -> None:
