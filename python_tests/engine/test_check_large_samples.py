@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import opgate
 import pytest
 import torch
+from opgate import _engine
 from opgate.assertion.smaller_samples import LARGE, smaller
 
 SIDE = 1000
@@ -63,6 +66,21 @@ def test_few_calls_have_the_given_size() -> None:
     given = [torch.rand(SIDE, SIDE), torch.rand(SIDE, SIDE)]
     opgate.check(counted, given)
     assert counted.elements < MOST_CALLS_AT_GIVEN_SIZE * SIDE * SIDE
+
+
+def test_what_is_asked_about_a_call_does_not_grow_with_its_sample(monkeypatch: pytest.MonkeyPatch) -> None:
+    answers: list[int] = []
+
+    def describe(call_id: str) -> dict[str, Any]:
+        described = engine_describes(call_id)
+        answers.append(len(json.dumps(described)))
+        return described
+
+    engine_describes = _engine.describe
+    monkeypatch.setattr(_engine, "describe", describe)
+    opgate.check(scaled, (torch.rand(SIDE, SIDE), torch.rand(SIDE, SIDE)), checks=["value.reference"])
+    assert answers
+    assert max(answers) < SIDE
 
 
 def test_defects_are_found_in_the_smaller_sample_and_in_the_given_one() -> None:

@@ -18,7 +18,6 @@
 #include "python/binding/loaded.h"
 #include "python/binding/parts.h"
 #include "spec/recordings.h"
-#include "spec/sample_json.h"
 #include "spec/spec_json.h"
 
 namespace opgate {
@@ -42,7 +41,6 @@ py::object describe(const std::string& id) {
                     {"dtype", dtype_name(key.dtype)},
                     {"variant", key.variant},
                     {"device", device_name(key.device)},
-                    {"sample", to_json(*key.sample)},
                     {"draft", key.spec->draft},
                     {"trusted", !key.spec->trusted.empty()},
                     {"lacks_fake", key.spec->lacks_fake},

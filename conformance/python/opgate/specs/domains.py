@@ -141,10 +141,10 @@ def _integers(shape: tuple[int, ...], family: str, n: int, *, least: int) -> Ten
 
 def _flattened(numbers: Any) -> tuple[tuple[int, ...], list[float]]:
     """The shape of nested sequences, and their numbers in row-major order."""
-    if isinstance(numbers, float):  # most are, and the question below takes long
-        return (), [numbers]
     if not isinstance(numbers, Sequence):
         return (), [float(numbers)]
+    if all(isinstance(each, float) for each in numbers):  # also of a million, for which recursion takes long
+        return (len(numbers),), list(numbers)
     parts = [_flattened(part) for part in numbers]
     shapes = {shape for shape, _ in parts}
     if len(shapes) > 1:
