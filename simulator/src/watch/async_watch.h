@@ -11,8 +11,8 @@
 #include "instructions/wgmma.h"
 #include "ptx/instruction.h"
 #include "ptx/types.h"
-#include "watch/release_log.h"
-#include "watch/unwritten_loads.h"
+#include "watch/init/unwritten_loads.h"
+#include "watch/race/release_log.h"
 
 namespace opgate::simulator {
 

@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "watch/release_log.h"
+#include "watch/race/release_log.h"
 
 namespace opgate::simulator {
 

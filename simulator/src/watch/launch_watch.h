@@ -15,13 +15,13 @@
 #include "watch/async_watch.h"
 #include "watch/cluster_watch.h"
 #include "watch/findings.h"
-#include "watch/held_copies.h"
-#include "watch/launches_in_flight.h"
+#include "watch/init/unwritten_loads.h"
+#include "watch/init/written_bits.h"
 #include "watch/observer.h"
-#include "watch/proxy_fences.h"
-#include "watch/race.h"
-#include "watch/unwritten_loads.h"
-#include "watch/written_bits.h"
+#include "watch/race/held_copies.h"
+#include "watch/race/launches_in_flight.h"
+#include "watch/race/proxy_fences.h"
+#include "watch/race/race_detector.h"
 
 namespace opgate::simulator {
 

@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "watch/cluster_numbers.h"
+#include "watch/race/cluster_numbers.h"
 
 namespace opgate::simulator {
 

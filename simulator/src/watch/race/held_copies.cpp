@@ -1,4 +1,4 @@
-#include "watch/held_copies.h"
+#include "watch/race/held_copies.h"
 
 #include <cstring>
 

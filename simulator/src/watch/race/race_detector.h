@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "watch/annotations.h"
-#include "watch/clocks.h"
-#include "watch/seen_writes.h"
-#include "watch/shadow.h"
-#include "watch/unwritten_loads.h"
+#include "watch/init/unwritten_loads.h"
+#include "watch/race/clocks.h"
+#include "watch/race/seen_writes.h"
+#include "watch/race/shadow.h"
 
 namespace opgate::simulator {
 

@@ -1,4 +1,4 @@
-#include "watch/unwritten_loads.h"
+#include "watch/init/unwritten_loads.h"
 
 #include <algorithm>
 #include <iterator>

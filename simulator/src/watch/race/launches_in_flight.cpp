@@ -1,4 +1,4 @@
-#include "watch/launches_in_flight.h"
+#include "watch/race/launches_in_flight.h"
 
 #include <algorithm>
 #include <utility>

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "machine/memory.h"
-#include "watch/followed_values.h"
+#include "watch/init/followed_values.h"
 #include "watch/launch_watch.h"
 
 namespace opgate::simulator {

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "watch/clocks.h"
-#include "watch/release_log.h"
+#include "watch/race/clocks.h"
+#include "watch/race/release_log.h"
 
 namespace opgate::simulator {
 

@@ -9,8 +9,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "watch/cluster_numbers.h"
-#include "watch/release_log.h"
+#include "watch/race/cluster_numbers.h"
+#include "watch/race/release_log.h"
 
 namespace opgate::simulator {
 

@@ -2,7 +2,7 @@
 // is followed: each of its registers has a mask of the bits that depend on what was read. A load is reported
 // when its value matters: where it decides what is executed, is an address or a part of an atomic access, or
 // is read by the host. A value that is replaced, masked or never read does not matter.
-#include "watch/followed_values.h"
+#include "watch/init/followed_values.h"
 
 #include <algorithm>
 #include <utility>

@@ -10,7 +10,7 @@
 #include <memory>
 #include <unordered_map>
 
-#include "watch/unwritten_loads.h"
+#include "watch/init/unwritten_loads.h"
 
 namespace opgate::simulator {
 

@@ -1,4 +1,4 @@
-#include "watch/shadow.h"
+#include "watch/race/shadow.h"
 
 #include <algorithm>
 #include <utility>

@@ -8,7 +8,7 @@
 
 #include "instructions/selectors.h"
 #include "instructions/wmma.h"
-#include "watch/followed_values.h"
+#include "watch/init/followed_values.h"
 #include "watch/launch_watch.h"
 #include "watch/places.h"
 

@@ -9,8 +9,8 @@
 
 #include <opgate_sim/finding.h>
 #include "machine/launch.h"
-#include "watch/race.h"
-#include "watch/release_log.h"
+#include "watch/race/race_detector.h"
+#include "watch/race/release_log.h"
 
 namespace opgate::simulator {
 

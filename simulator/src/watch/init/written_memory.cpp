@@ -1,4 +1,4 @@
-#include "watch/written_memory.h"
+#include "watch/init/written_memory.h"
 
 #include <algorithm>
 #include <iterator>

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "watch/unwritten_loads.h"
+#include "watch/init/unwritten_loads.h"
 
 namespace opgate::simulator {
 

@@ -1,4 +1,4 @@
-#include "watch/accessed_memory.h"
+#include "watch/stream/accessed_memory.h"
 
 #include "watch/places.h"
 

@@ -1,4 +1,4 @@
-#include "watch/release_log.h"
+#include "watch/race/release_log.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "watch/proxy_fences.h"
+#include "watch/race/proxy_fences.h"
 
 #include <algorithm>
 

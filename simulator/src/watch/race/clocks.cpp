@@ -1,4 +1,4 @@
-#include "watch/clocks.h"
+#include "watch/race/clocks.h"
 
 #include <algorithm>
 #include <numeric>

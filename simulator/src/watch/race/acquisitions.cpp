@@ -1,4 +1,4 @@
-#include "watch/acquisitions.h"
+#include "watch/race/acquisitions.h"
 
 #include <algorithm>
 #include <map>

@@ -8,9 +8,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "watch/acquisitions.h"
-#include "watch/release_log.h"
-#include "watch/shadow.h"
+#include "watch/race/acquisitions.h"
+#include "watch/race/release_log.h"
+#include "watch/race/shadow.h"
 
 namespace opgate::simulator {
 

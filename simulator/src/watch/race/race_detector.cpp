@@ -1,4 +1,4 @@
-#include "watch/race.h"
+#include "watch/race/race_detector.h"
 
 #include <algorithm>
 #include <bit>
