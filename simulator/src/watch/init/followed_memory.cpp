@@ -1,30 +1,17 @@
 // How values that came from unwritten memory come from memory into registers, and back.
 #include <algorithm>
-#include <bit>
 #include <cstring>
-#include <string>
 #include <utility>
 #include <vector>
 
 #include "instructions/selectors.h"
-#include "instructions/wmma.h"
 #include "watch/init/followed_values.h"
-#include "watch/launch_watch.h"
-#include "watch/places.h"
+#include "watch/init/init_of_block.h"
 
 namespace opgate::simulator {
-namespace followed_memory {
-
-const char* name_of(Space space) {
-  return space == Space::shared ? "shared" : space == Space::local ? "local" : "global";
-}
-
-}  // namespace followed_memory
-
 // What a thread has loaded comes into its registers. If it is a row of a matrix, into those of its warp,
 // later.
-void LaunchWatch::take_in(BlockWatch& block, Thread& thread, const Instruction& instruction,
-                          const Unwritten& read) {
+void InitOfBlock::take_in(Thread& thread, const Instruction& instruction, const Unwritten& read) {
   const Annotation& how = *instruction.annotation;
   thread.is_followed = true;
   if (how.lanes == 0) return;
@@ -34,15 +21,15 @@ void LaunchWatch::take_in(BlockWatch& block, Thread& thread, const Instruction& 
     const std::uint64_t bytes = read.bits >> (lane * each) & ((std::uint64_t{1} << each) - 1);
     std::uint64_t bits = followed_values::bits_of_bytes(bytes);
     if (is_signed && (bytes >> (each - 1) & 1) != 0) bits |= followed_values::kAll << (8 * each);
-    value_in(block, thread, instruction.slot(lane)) = {bits, bits != 0 ? read.loads : 0};
+    value_in(thread, instruction.slot(lane)) = {bits, bits != 0 ? read.loads : 0};
   }
 }
 
-Unwritten LaunchWatch::stored_by(BlockWatch& block, const Thread& thread, const Instruction& instruction) {
+Unwritten InitOfBlock::stored_by(const Thread& thread, const Instruction& instruction) {
   const Annotation& how = *instruction.annotation;
   Unwritten stored;
   for (unsigned lane = 0; lane < how.lanes; ++lane) {
-    const Unwritten& value = value_in(block, thread, instruction.slot(lane + 1));
+    const Unwritten& value = value_in(thread, instruction.slot(lane + 1));
     const unsigned each = how.bytes / how.lanes;
     const std::uint64_t bytes = followed_values::bytes_of_bits(value.bits) & ((std::uint64_t{1} << each) - 1);
     stored.bits |= bytes << (lane * each);
@@ -51,133 +38,51 @@ Unwritten LaunchWatch::stored_by(BlockWatch& block, const Thread& thread, const 
   return stored;
 }
 
-// The elements of a thread's part of a matrix, as `wmma.load` and `wmma.store` have them: so many lie in a
-// register, one behind the other. A factor has its elements twice.
-void LaunchWatch::access_matrix(BlockWatch& block, Thread& thread, const Instruction& instruction) {
-  const Annotation& annotation = *instruction.annotation;
+// A part of a matrix, as `wmma.load` and `wmma.store` have it: so many elements lie in a register, one after
+// the other. A factor has its elements twice.
+namespace followed_memory {
+
+unsigned register_of(unsigned element, unsigned bytes) { return element * bytes / std::max(bytes, 4u); }
+
+unsigned first_bit_of(unsigned element, unsigned bytes) { return element * bytes % std::max(bytes, 4u) * 8; }
+
+}  // namespace followed_memory
+
+Unwritten InitOfBlock::stored_element(const Thread& thread, const Instruction& instruction,
+                                      const WatchedAccess& access) {
   constexpr std::size_t kStoredAt = 2;
-  const bool is_load = annotation.kind == Annotation::Kind::load;
-  struct Element {
-    unsigned number;
-    unsigned bytes;
-    Unwritten read;
-  };
-  std::vector<Element> unwritten;
-  unsigned elements = 0;
-  const auto slot_of = [&](unsigned element, unsigned bytes) {
-    return instruction.slot((is_load ? 0 : kStoredAt) + element * bytes / std::max(bytes, 4u));
-  };
-  const auto first_bit_of = [](unsigned element, unsigned bytes) {
-    return element * bytes % std::max(bytes, 4u) * 8;
-  };
-  for_each_element_of_wmma(thread, is_load, [&](unsigned number, std::uint64_t address, unsigned bytes) {
-    Annotation element = annotation;
-    element.bytes = static_cast<std::uint8_t>(bytes);
-    WatchedAccess access = access_to(thread, element, address);
-    elements = number + 1;
-    if (!is_load && thread.is_followed) {
-      const Unwritten& value = value_in(block, thread, slot_of(number, bytes));
-      access.stored = {followed_values::bytes_of_bits(value.bits >> first_bit_of(number, bytes)) &
-                           ((std::uint64_t{1} << bytes) - 1),
-                       value.loads};
-    }
-    const Unwritten read = watch_access(block, thread, instruction, access);
-    if (read.bits != 0) unwritten.push_back({number, bytes, read});
-  });
-  if (is_load && thread.is_followed) set_results(block, thread, instruction, {});
-  for (const Element& element : unwritten) {
+  const unsigned bytes = access.annotation->bytes;
+  const Unwritten& value =
+      value_in(thread, instruction.slot(kStoredAt + followed_memory::register_of(access.element, bytes)));
+  const std::uint64_t bits = value.bits >> followed_memory::first_bit_of(access.element, bytes);
+  return {followed_values::bytes_of_bits(bits) & ((std::uint64_t{1} << bytes) - 1), value.loads};
+}
+
+void InitOfBlock::end_fragment(Thread& thread, const Instruction& instruction) {
+  const bool is_load = instruction.annotation->kind == Annotation::Kind::load;
+  if (is_load && thread.is_followed) set_results(thread, instruction, {});
+  const std::size_t registers = form_at(thread, instruction).results;
+  for (const Element& element : fragment_) {
     thread.is_followed = true;
-    const std::size_t registers = form_at(thread, instruction).results;
-    for (unsigned at = element.number; at * element.bytes / std::max(element.bytes, 4u) < registers;
-         at += elements) {
-      Unwritten& value = value_in(block, thread, slot_of(at, element.bytes));
-      value.bits |= followed_values::bits_of_bytes(element.read.bits) << first_bit_of(at, element.bytes);
+    for (unsigned at = element.number; followed_memory::register_of(at, element.bytes) < registers;
+         at += elements_) {
+      Unwritten& value = value_in(thread, instruction.slot(followed_memory::register_of(at, element.bytes)));
+      value.bits |= followed_values::bits_of_bytes(element.read.bits)
+                    << followed_memory::first_bit_of(at, element.bytes);
       value.loads = loads_.joined(value.loads, element.read.loads);
     }
   }
+  fragment_.clear();
 }
-
-Finding LaunchWatch::finding_of_load(const Thread& thread, const WatchedAccess& access,
-                                     std::uint32_t unwritten) const {
-  const char* const space = followed_memory::name_of(access.space);
-  const int bytes = std::popcount(unwritten);
-  Finding finding;
-  finding.kind = Finding::Kind::init;
-  finding.kernel = launch_.kernel;
-  finding.message = *instruction_at(program_, access.annotation->site).text + " reads " +
-                    std::to_string(bytes) + (bytes == 1 ? " byte of " : " bytes of ") + space +
-                    " memory that was not written";
-  finding.address = access.address + static_cast<std::uint64_t>(std::countr_zero(unwritten));
-  finding.bytes = static_cast<std::size_t>(bytes);
-  finding.space = space;
-  finding.place = place_of(thread, access.annotation->site);
-  return finding;
-}
-
-template <class Memory>
-Unwritten LaunchWatch::meet_unwritten(Memory& memory, const Thread& thread, const WatchedAccess& access,
-                                      std::uint32_t bytes) {
-  // Where a kernel has stored them, the loads before it are meant.
-  bool is_of_this = false;
-  std::uint32_t loads = 0;
-  for (std::uint32_t left = bytes; left != 0; left &= left - 1) {
-    const std::uint32_t stored =
-        memory.loads_of(access.address + static_cast<unsigned>(std::countr_zero(left)));
-    is_of_this |= stored == 0;
-    loads = loads_.joined(loads, stored);
-  }
-  if (is_of_this) {
-    loads = loads_.joined(
-        loads, loads_.meet(access.annotation->site, [&] { return finding_of_load(thread, access, bytes); }));
-  }
-  if (!loads_.may_report(loads)) return {};
-  // An atomic access uses at once what it reads.
-  const Annotation::Kind kind = access.annotation->kind;
-  if (kind != Annotation::Kind::load) {
-    use(thread, instruction_at(program_, access.annotation->site), {bytes, loads});
-    return {};
-  }
-  return {bytes, loads};
-}
-
-template <class Memory>
-std::uint32_t LaunchWatch::known_loads(Memory& memory, const WatchedAccess& access, std::uint32_t bytes) {
-  std::uint32_t loads = 0;
-  for (; bytes != 0; bytes &= bytes - 1) {
-    const std::uint32_t stored =
-        memory.loads_of(access.address + static_cast<unsigned>(std::countr_zero(bytes)));
-    loads = loads_.joined(loads, stored != 0 ? stored : loads_.met(access.annotation->site));
-  }
-  return loads;
-}
-
-template <class Memory>
-void LaunchWatch::store_unwritten(Memory& memory, const Thread& thread, const WatchedAccess& access) {
-  if (!loads_.may_report(access.stored.loads)) return;
-  if (access.space == Space::global && observer_.is_host_memory(access.address)) {
-    use(thread, instruction_at(program_, access.annotation->site), access.stored);
-  } else {
-    memory.store_unwritten(access.address, access.stored);
-  }
-}
-
-template Unwritten LaunchWatch::meet_unwritten(WrittenBits&, const Thread&, const WatchedAccess&,
-                                               std::uint32_t);
-template Unwritten LaunchWatch::meet_unwritten(WrittenMemory&, const Thread&, const WatchedAccess&,
-                                               std::uint32_t);
-template void LaunchWatch::store_unwritten(WrittenBits&, const Thread&, const WatchedAccess&);
-template void LaunchWatch::store_unwritten(WrittenMemory&, const Thread&, const WatchedAccess&);
-template std::uint32_t LaunchWatch::known_loads(WrittenBits&, const WatchedAccess&, std::uint32_t);
 
 // What a call hands over keeps what is known of it.
-void LaunchWatch::hand_over(BlockWatch& block, const Thread& thread, const std::vector<Argument>& from,
-                            const FramePlace& source, const std::vector<Argument>& to,
-                            const FramePlace& target) {
-  std::vector<Unwritten>& values = block.values[thread.linear];
+void InitOfBlock::hand_over(const Thread& thread, const std::vector<Argument>& from, const FramePlace& source,
+                            const std::vector<Argument>& to, const FramePlace& target) {
+  std::vector<Unwritten>& values = values_[thread.linear];
   for (std::size_t i = 0; i < std::min(from.size(), to.size()); ++i) {
     if (!from[i].in_register && !to[i].in_register)
-      block.local[thread.linear].copy_unwritten(target.local + to[i].offset, source.local + from[i].offset,
-                                                std::min(from[i].bytes, to[i].bytes));
+      local_[thread.linear].copy_unwritten(target.local + to[i].offset, source.local + from[i].offset,
+                                           std::min(from[i].bytes, to[i].bytes));
     if (!from[i].in_register || !to[i].in_register) continue;
     const std::size_t at = source.registers + static_cast<std::size_t>(from[i].slot);
     if (at >= values.size()) continue;
@@ -188,17 +93,48 @@ void LaunchWatch::hand_over(BlockWatch& block, const Thread& thread, const std::
   }
 }
 
+// The thread's local memory grows by that of the function, in which only the arguments are written.
+void InitOfBlock::call(Thread& thread, const Call& call, const FramePlace& caller) {
+  const FramePlace called = FramePlace::of(thread);
+  const std::vector<Argument>& arguments = thread.function().arguments;
+  WrittenBits& local = local_[thread.linear];
+  local.forget(caller.end_of_local, called.end_of_local);
+  for (const Argument& argument : arguments) {
+    if (!argument.in_register) local.mark(called.local + argument.offset, argument.bytes);
+  }
+  std::vector<Unwritten>& values = values_[thread.linear];
+  values.resize(std::min(values.size(), called.registers));
+  hand_over(thread, call.arguments, caller, arguments, called);
+}
+
+void InitOfBlock::return_from(Thread& thread, const Function& function, const FramePlace& called) {
+  const Call& call = mark_results(thread, thread.current());
+  hand_over(thread, function.results, called, call.results, FramePlace::of(thread));
+}
+
+void InitOfBlock::end_host_call(Thread& thread, const Instruction& instruction) {
+  mark_results(thread, instruction);
+}
+
+const Call& InitOfBlock::mark_results(const Thread& thread, const Instruction& of_call) {
+  const Call& call = thread.function().calls[static_cast<std::size_t>(of_call.immediate)];
+  for (const Argument& result : call.results) {
+    if (!result.in_register) local_[thread.linear].mark(thread.local_base() + result.offset, result.bytes);
+  }
+  return call;
+}
+
 // The size of `malloc`, or the pointer of `free`, matters itself.
-void LaunchWatch::use_arguments(BlockWatch& block, Thread& thread, const Instruction& instruction) {
+void InitOfBlock::begin_host_call(Thread& thread, const Instruction& instruction) {
   if (instruction.execute == &execute_print) {
-    use_printed(block, thread, instruction);
+    use_printed(thread, instruction);
     return;
   }
-  const WrittenBits& local = block.local[thread.linear];
+  const WrittenBits& local = local_[thread.linear];
   const Call& call = thread.function().calls[static_cast<std::size_t>(instruction.immediate)];
   for (const Argument& argument : call.arguments) {
     if (argument.in_register) {
-      use(thread, instruction, value_in(block, thread, argument.slot));
+      use(thread, instruction, value_in(thread, argument.slot));
       continue;
     }
     for (std::size_t at = 0; at < argument.bytes; at += 4) {
@@ -210,14 +146,14 @@ void LaunchWatch::use_arguments(BlockWatch& block, Thread& thread, const Instruc
 }
 
 // The arguments of `printf`, which lie one behind the other where the second argument of the call points to.
-void LaunchWatch::use_printed(BlockWatch& block, Thread& thread, const Instruction& instruction) {
+void InitOfBlock::use_printed(Thread& thread, const Instruction& instruction) {
   constexpr std::size_t kMostBetween = 8;  // bytes without a value, because of alignment
   const Call& call = thread.function().calls[static_cast<std::size_t>(instruction.immediate)];
   if (call.arguments.size() < 2 || call.arguments[1].in_register) return;
   std::uint64_t address = 0;
   std::memcpy(&address, thread.local_memory().data() + thread.local_base() + call.arguments[1].offset,
               sizeof(address));
-  const WrittenBits& local = block.local[thread.linear];
+  const WrittenBits& local = local_[thread.linear];
   std::size_t between = 0;
   for (std::uint64_t at = address - kLocalWindow; between < kMostBetween && at < thread.local_memory().size();
        at += 4) {

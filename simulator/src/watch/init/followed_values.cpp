@@ -10,54 +10,53 @@
 
 #include "instructions/moves_of_sums.h"
 #include "machine/block.h"
-#include "watch/launch_watch.h"
+#include "watch/init/init_of_block.h"
 #include "watch/places.h"
 
 namespace opgate::simulator {
 
-Unwritten& LaunchWatch::value_in(BlockWatch& block, const Thread& thread, Slot slot) const {
-  std::vector<Unwritten>& values = block.values[thread.linear];
+Unwritten& InitOfBlock::value_in(const Thread& thread, Slot slot) {
+  std::vector<Unwritten>& values = values_[thread.linear];
   const std::size_t at = thread.first_register() + static_cast<std::size_t>(slot);
   if (at >= values.size()) values.resize(thread.first_register() + thread.function().initial.size());
   return values[at];
 }
 
-const OperandForm& LaunchWatch::form_at(const Thread& thread, const Instruction& instruction) {
+const OperandForm& InitOfBlock::form_at(const Thread& thread, const Instruction& instruction) {
   const Function& function = thread.function();
   return function.forms[static_cast<std::size_t>(&instruction - function.code.data())];
 }
 
-Unwritten LaunchWatch::sources_of(BlockWatch& block, const Thread& thread, const Instruction& instruction) {
+Unwritten InitOfBlock::sources_of(const Thread& thread, const Instruction& instruction) {
   const OperandForm& form = form_at(thread, instruction);
   Unwritten all;
   for (std::size_t i = form.reads_results ? 0 : form.results; i < form.total; ++i) {
-    const Unwritten& source = value_in(block, thread, instruction.slot(i));
+    const Unwritten& source = value_in(thread, instruction.slot(i));
     all.bits |= source.bits;
     if (source.bits != 0) all.loads = loads_.joined(all.loads, source.loads);
   }
   return all;
 }
 
-void LaunchWatch::set_results(BlockWatch& block, const Thread& thread, const Instruction& instruction,
-                              const Unwritten& value) {
+void InitOfBlock::set_results(const Thread& thread, const Instruction& instruction, const Unwritten& value) {
   const OperandForm& form = form_at(thread, instruction);
   for (std::size_t i = 0; i < form.results; ++i)
-    value_in(block, thread, instruction.slot(i)) = {value.bits & form.flow.mask, value.loads};
+    value_in(thread, instruction.slot(i)) = {value.bits & form.flow.mask, value.loads};
 }
 
-void LaunchWatch::use(const Thread& thread, const Instruction& instruction, const Unwritten& value) {
+void InitOfBlock::use(const Thread& thread, const Instruction& instruction, const Unwritten& value) {
   if (value.bits == 0 || !loads_.may_report(value.loads)) return;
-  loads_.use(value.loads,
-             {*instruction.text, location_in(program_, instruction), thread.block->index(), thread.index});
+  loads_.use(value.loads, {*instruction.text, location_in(launch_.program, instruction),
+                           thread.block->index(), thread.index});
 }
 
-void LaunchWatch::follow(BlockWatch& block, Thread& thread, const Instruction& instruction) {
+bool InitOfBlock::follow(Thread& thread, const Instruction& instruction) {
   const bool is_left_out = thread.leaves_out(instruction);
-  if (instruction.guard >= 0) use(thread, instruction, value_in(block, thread, instruction.guard >> 1));
-  if (is_left_out) return;
+  if (instruction.guard >= 0) use(thread, instruction, value_in(thread, instruction.guard >> 1));
+  if (is_left_out) return true;
   const auto execute_once = [&] {
     if (instruction.annotation != nullptr) {
-      execute(block, thread, instruction);
+      block_.execute(thread, instruction);
     } else {
       instruction.execute(thread, instruction);
     }
@@ -68,59 +67,60 @@ void LaunchWatch::follow(BlockWatch& block, Thread& thread, const Instruction& i
   if (kind == Annotation::Kind::call || kind == Annotation::Kind::host_call ||
       kind == Annotation::Kind::leave_function || kind == Annotation::Kind::leave_kernel || form.flow.meets) {
     execute_once();
-    return;
+    return true;
   }
-  const Unwritten sources = sources_of(block, thread, instruction);
+  const Unwritten sources = sources_of(thread, instruction);
   if (kind == Annotation::Kind::load || kind == Annotation::Kind::store) {
-    use(thread, instruction, value_in(block, thread, instruction.slot(instruction.annotation->operand)));
-    set_results(block, thread, instruction, {});
+    use(thread, instruction, value_in(thread, instruction.slot(instruction.annotation->operand)));
+    set_results(thread, instruction, {});
     execute_once();
   } else if (form.flow.matters) {
     use(thread, instruction, sources);
-    set_results(block, thread, instruction, {});
+    set_results(thread, instruction, {});
     execute_once();
   } else if (sources.bits == 0) {
     execute_once();
-    set_results(block, thread, instruction, {});
+    set_results(thread, instruction, {});
   } else if (form.flow.kind == ValueFlow::Kind::bits) {
-    combine_bits(block, thread, instruction, sources.loads, execute_once);
+    combine_bits(thread, instruction, sources.loads, execute_once);
   } else {
     std::uint64_t bits = followed_values::kAll;
-    if (form.flow.kind == ValueFlow::Kind::factors && is_hidden_by_zero(block, thread, instruction)) bits = 0;
+    if (form.flow.kind == ValueFlow::Kind::factors && is_hidden_by_zero(thread, instruction)) bits = 0;
     if (form.flow.kind == ValueFlow::Kind::halves) bits = followed_values::whole_numbers(sources.bits, 16);
     if (form.flow.kind == ValueFlow::Kind::pack && form.total >= form.results + 2) {
       const auto is_unwritten = [&](std::size_t source) {
-        return value_in(block, thread, instruction.slot(form.results + source)).bits != 0;
+        return value_in(thread, instruction.slot(form.results + source)).bits != 0;
       };
       const std::uint64_t number = (std::uint64_t{1} << form.flow.bits) - 1;
       bits = (is_unwritten(0) ? number << form.flow.bits : 0) | (is_unwritten(1) ? number : 0);
     }
     execute_once();
-    set_results(block, thread, instruction, {bits, sources.loads});
+    set_results(thread, instruction, {bits, sources.loads});
   }
+  return true;
 }
 
 // Whether a factor is 0, and nothing is added that came from unwritten memory.
-bool LaunchWatch::is_hidden_by_zero(BlockWatch& block, const Thread& thread, const Instruction& in) {
+bool InitOfBlock::is_hidden_by_zero(const Thread& thread, const Instruction& in) {
   const OperandForm& form = form_at(thread, in);
   const std::size_t addend = form.results + 2u;
-  if (addend < form.total && value_in(block, thread, in.slot(addend)).bits != 0) return false;
+  if (addend < form.total && value_in(thread, in.slot(addend)).bits != 0) return false;
   const auto is_zero = [&](std::size_t slot) {
     const std::uint64_t value = thread.registers[in.slot(slot)];
-    return value_in(block, thread, in.slot(slot)).bits == 0 && value << (64 - form.flow.bits) == 0;
+    return value_in(thread, in.slot(slot)).bits == 0 && value << (64 - form.flow.bits) == 0;
   };
   return is_zero(form.results) || is_zero(form.results + 1u);
 }
 
 // The bits of the results that change with unwritten bits of the sources: for each choice of sources, all of
 // their unwritten bits are turned over.
-void LaunchWatch::combine_bits(BlockWatch& block, Thread& thread, const Instruction& instruction,
-                               std::uint32_t loads, const std::function<void()>& execute_once) {
+void InitOfBlock::combine_bits(Thread& thread, const Instruction& instruction, std::uint32_t loads,
+                               const std::function<void()>& execute_once) {
   const OperandForm& form = form_at(thread, instruction);
   std::vector<std::pair<Slot, std::uint64_t>> changing;
   for (std::size_t i = form.results; i < form.total; ++i) {
     const Slot slot = instruction.slot(i);
-    const std::uint64_t bits = value_in(block, thread, slot).bits;
+    const std::uint64_t bits = value_in(thread, slot).bits;
     if (bits != 0 && std::ranges::find(changing, std::pair{slot, bits}) == changing.end())
       changing.emplace_back(slot, bits);
   }
@@ -142,7 +142,7 @@ void LaunchWatch::combine_bits(BlockWatch& block, Thread& thread, const Instruct
   }
   for (std::size_t i = 0; i < form.results; ++i) {
     thread.registers[instruction.slot(i)] = results[i];
-    value_in(block, thread, instruction.slot(i)) = {changed[i], changed[i] != 0 ? loads : 0};
+    value_in(thread, instruction.slot(i)) = {changed[i], changed[i] != 0 ? loads : 0};
   }
 }
 

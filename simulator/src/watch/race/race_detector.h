@@ -9,23 +9,12 @@
 #include <unordered_map>
 #include <vector>
 
-#include "watch/annotations.h"
-#include "watch/init/unwritten_loads.h"
 #include "watch/race/clocks.h"
 #include "watch/race/seen_writes.h"
 #include "watch/race/shadow.h"
+#include "watch/watched_access.h"
 
 namespace opgate::simulator {
-
-/// One access of a thread, as the tools see it.
-struct WatchedAccess {
-  const Annotation* annotation = nullptr;
-  Space space = Space::global;         ///< no longer generic
-  std::uint64_t address = 0;           ///< in the space
-  std::uint32_t thread = 0;            ///< in the block
-  struct BlockRaces* owner = nullptr;  ///< of shared memory, if it is that of another block of the cluster
-  Unwritten stored = {};               ///< of the bytes that it stores
-};
 
 /// The places of one memory through which threads synchronise, by their addresses.
 using ReleaseLogs = std::unordered_map<std::uint64_t, std::shared_ptr<ReleaseLog>>;
@@ -60,6 +49,11 @@ struct BlockRaces {
   }
 };
 
+/// An access whose address is in the memory of the block to which that belongs.
+struct RaceAccess : WatchedAccess {
+  BlockRaces* owner = nullptr;  ///< of shared memory; null: the block of the thread
+};
+
 class RaceDetector {
  public:
   /// Two accesses that race: the one that is looked at and an earlier one.
@@ -83,7 +77,7 @@ class RaceDetector {
 
   /// Looks at an access and remembers it. `report` is called with each race.
   template <class Report>
-  void access(BlockRaces& block, const WatchedAccess& access, Report&& report) {
+  void access(BlockRaces& block, const RaceAccess& access, Report&& report) {
     look_at(block, access, report);
     const bool shared = access.space == Space::shared;
     if (access.annotation->is_strong)
@@ -92,7 +86,7 @@ class RaceDetector {
 
   /// The same, for an access by which its thread learns nothing.
   template <class Report>
-  void look_at(BlockRaces& block, const WatchedAccess& access, Report&& report) {
+  void look_at(BlockRaces& block, const RaceAccess& access, Report&& report) {
     const Annotation& how = *access.annotation;
     const bool shared = access.space == Space::shared;
     const AccessRecord record = record_of(block, access);
@@ -163,7 +157,7 @@ class RaceDetector {
     return {block.clocks.block(), block.clocks.clock(access.thread), who_and_how};
   }
 
-  static BlockRaces& owner_of(BlockRaces& block, const WatchedAccess& access) {
+  static BlockRaces& owner_of(BlockRaces& block, const RaceAccess& access) {
     return access.owner == nullptr ? block : *access.owner;
   }
 
