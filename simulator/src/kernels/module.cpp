@@ -130,34 +130,47 @@ class PtxModule final : public Module {
       return has_late_stores(launch) ? execute_late(kernel, settings, launch, in, &watch)
                                      : execute(kernel, settings, launch, in, &watch);
     };
-    if (!launch.observer->tools().race) return execute_in(memory);
+    if (!watch.repeats()) return execute_in(memory);
     KeptMemory kept(memory);
     const Outcome outcome = execute_in(kept);
     if (outcome.fault != Fault::none) return outcome;
-    HeldCopies& copies = watch.copies();
-    if (!copies.races().empty()) {
-      const auto leaves_the_same_with = [&](LaunchObserver&& observer) {
-        return leaves_the_same(launch, outcome, kept, [&](const Launch& again, DeviceMemory& in) {
-          return execute(kernel, settings, again, in, &observer);
-        });
-      };
-      const bool are_used =
-          !leaves_the_same_with(RecordedCopies(copies, launch.grid)) || copies.has_other_writer() ||
-          !leaves_the_same_with(RepeatedWithCopies(copies, HeldCopies::Value::before, launch.grid)) ||
-          !leaves_the_same_with(RepeatedWithCopies(copies, HeldCopies::Value::after, launch.grid));
-      if (are_used) watch.report_copies();
-    } else if (watch.found_no_race() && kernel.has_one_result() && outcome.instructions <= kMostRepeated &&
-               kernel.repetitions++ < kRepetitions) {
-      const auto in_another_order = [&](const Launch& again, DeviceMemory& in) {
+    RepeatedLaunch again(kernel, settings, launch, outcome, kept);
+    watch.repeat(again);
+    return outcome;
+  }
+
+  /// A launch that tools have watched, in the memory that they have kept.
+  class RepeatedLaunch final : public Repetition {
+   public:
+    RepeatedLaunch(Kernel& kernel, const CompilationSettings& settings, const Launch& launch,
+                   const Outcome& outcome, KeptMemory& kept)
+        : kernel_(kernel), settings_(settings), launch_(launch), outcome_(outcome), kept_(kept) {}
+
+    bool leaves_the_same_with(LaunchObserver& observer) override {
+      return leaves_the_same(launch_, outcome_, kept_, [&](const Launch& again, DeviceMemory& in) {
+        return execute(kernel_, settings_, again, in, &observer);
+      });
+    }
+
+    bool leaves_the_same_in_another_order() override {
+      if (!kernel_.has_one_result() || outcome_.instructions > kMostRepeated ||
+          kernel_.repetitions++ >= kRepetitions)
+        return true;
+      return leaves_the_same(launch_, outcome_, kept_, [&](const Launch& again, DeviceMemory& in) {
         Launch reordered = again;
         ++reordered.order_seed;
         reordered.schedule = nullptr;
-        return execute(kernel, settings, reordered, in, nullptr);
-      };
-      if (!leaves_the_same(launch, outcome, kept, in_another_order)) watch.report_dependence_on_order();
+        return execute(kernel_, settings_, reordered, in, nullptr);
+      });
     }
-    return outcome;
-  }
+
+   private:
+    Kernel& kernel_;
+    const CompilationSettings& settings_;
+    const Launch& launch_;
+    const Outcome& outcome_;
+    KeptMemory& kept_;
+  };
 
   // The results of compiled code are kept, unless the settings want none.
   static Outcome execute_both_ways(Kernel& kernel, CompilationSettings settings, const Launch& launch,

@@ -10,11 +10,11 @@
 #include <utility>
 #include <vector>
 
-#include "watch/accessed_memory.h"
 #include "watch/findings.h"
+#include "watch/init/unwritten_loads.h"
+#include "watch/init/written_memory.h"
+#include "watch/stream/accessed_memory.h"
 #include "watch/tools.h"
-#include "watch/unwritten_loads.h"
-#include "watch/written_memory.h"
 
 namespace opgate::simulator {
 

@@ -1,27 +1,56 @@
 #include "watch/tools.h"
 
 #include <algorithm>
+#include <array>
+
+#include "watch/init/init_tool.h"
+#include "watch/race/race_tool.h"
+#include "watch/stream/stream_tool.h"
+#include "watch/sync/sync_tool.h"
 
 namespace opgate::simulator {
+namespace tools {
+
+struct Row {
+  std::string_view name;
+  bool Tools::*watches;
+  std::unique_ptr<Tool> (*make)(const WatchedLaunch& launch);
+};
+
+constexpr std::array kRows{
+    Row{"init", &Tools::init, &make_init_tool},
+    Row{"race", &Tools::race, &make_race_tool},
+    Row{"sync", &Tools::sync, &make_sync_tool},
+    Row{"stream", &Tools::stream, &make_stream_tool},
+};
+
+}  // namespace tools
+
+bool Tools::any() const {
+  return std::ranges::any_of(tools::kRows, [this](const tools::Row& row) { return this->*row.watches; });
+}
 
 Tools Tools::parse(std::string_view words, std::string& unknown) {
   Tools tools;
   while (!words.empty()) {
     const std::string_view word = words.substr(0, words.find(','));
     words.remove_prefix(std::min(words.size(), word.size() + 1));
-    if (word == "init") {
-      tools.init = true;
-    } else if (word == "race") {
-      tools.race = true;
-    } else if (word == "sync") {
-      tools.sync = true;
-    } else if (word == "stream") {
-      tools.stream = true;
+    const auto* const row = std::ranges::find(tools::kRows, word, &tools::Row::name);
+    if (row != tools::kRows.end()) {
+      tools.*row->watches = true;
     } else if (!word.empty()) {
       unknown = word;
     }
   }
   return tools;
+}
+
+std::vector<std::unique_ptr<Tool>> Tools::make(const WatchedLaunch& launch) const {
+  std::vector<std::unique_ptr<Tool>> made;
+  for (const tools::Row& row : tools::kRows) {
+    if (this->*row.watches) made.push_back(row.make(launch));
+  }
+  return made;
 }
 
 }  // namespace opgate::simulator

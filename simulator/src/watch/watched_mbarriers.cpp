@@ -1,10 +1,11 @@
-// A thread that sees a phase of an `mbarrier` complete is ordered after every arrival in that phase.
+// Objects of `mbarrier`, and the promises that arrive there when copies are complete.
 #include <cstring>
 #include <utility>
 
+#include "machine/block.h"
 #include "machine/mbarrier.h"
 #include "machine/memory.h"
-#include "watch/launch_watch.h"
+#include "watch/block_watch.h"
 
 namespace opgate::simulator {
 namespace watched_mbarriers {
@@ -20,66 +21,48 @@ bool phase_of(Block& block, std::uint64_t place) {
 
 }  // namespace watched_mbarriers
 
-void LaunchWatch::use_mbarrier(BlockWatch& block, Thread& thread, const Instruction& instruction) {
+void BlockWatch::use_mbarrier(Thread& thread, const Instruction& instruction) {
   using Kind = Annotation::Kind;
   const Annotation& annotation = *instruction.annotation;
   const std::uint64_t place =
-      in_own_block(thread, instruction, address_of(thread, instruction, annotation.operand));
+      place_in_own_block(thread, instruction, address_of(thread, instruction, annotation.operand));
   const bool exists = place + sizeof(std::uint64_t) <= thread.block->shared_bytes();
   const bool before = exists && watched_mbarriers::phase_of(*thread.block, place);
   instruction.execute(thread, instruction);
-  const bool looks = annotation.kind == Kind::mbarrier_look;
-  WatchedBarrier& barrier = block.async.barriers[place];
-  if (tools_.race) {
-    Annotation how = annotation;
-    how.kind = looks ? Kind::load : Kind::atomic;
-    const WatchedAccess access{&how, Space::shared, place, thread.linear};
-    races_.look_at(block.races, access,
-                   [&](const RaceDetector::Race& race) { report_race(thread, access, race); });
-    if (annotation.releases) barrier.arrived.push_back(snapshot(block, thread));
-  }
+  tell(&BlockTool::use_mbarrier, thread, annotation, place);
   if (annotation.kind == Kind::promise) {
-    WatchedCopy copies;
-    copies.thread = &thread;
-    copies.begin = snapshot(block, thread);
-    block.async.promises.push_back({place, false, {std::move(copies)}});
-  } else if (looks && thread.state == Thread::State::yields) {
-    keep_promises(block, place);
-  } else if (tools_.race && annotation.acquires && barrier.complete != nullptr) {
-    block.races.clocks.learn(thread.linear, *barrier.complete);
+    WatchedPromise promise;
+    promise.place = place;
+    begin(promise.copy, thread, instruction);
+    tell(&BlockTool::begin_async, promise.copy);
+    async_.promises.push_back(std::move(promise));
+  } else if (annotation.kind == Kind::mbarrier_look && thread.state == Thread::State::yields) {
+    keep_promises(place);
   }
-  if (!tools_.race || watched_mbarriers::phase_of(*thread.block, place) == before) return;
-  barrier.complete = block.races.clocks.joined(barrier.arrived);
-  barrier.arrived.clear();
+  if (watched_mbarriers::phase_of(*thread.block, place) != before) tell(&BlockTool::complete_phase, place);
 }
 
-void LaunchWatch::keep_promises(BlockWatch& block, std::uint64_t place) {
+void BlockWatch::keep_promises(std::uint64_t place) {
   std::vector<WatchedPromise> others;
-  for (WatchedPromise& promise : std::exchange(block.async.promises, {})) {
+  for (WatchedPromise& promise : std::exchange(async_.promises, {})) {
     if (promise.place == place) {
-      keep(block, promise);
+      keep(promise);
     } else {
       others.push_back(std::move(promise));
     }
   }
-  block.async.promises = std::move(others);
+  async_.promises = std::move(others);
 }
 
-// Who finds the phase complete knows the copies, and what came before them.
-void LaunchWatch::keep(BlockWatch& block, WatchedPromise& promise) {
-  const std::uint32_t clock = tools_.race ? block.races.clocks.tick() : 0;
+void BlockWatch::keep(WatchedPromise& promise) {
+  tell(&BlockTool::complete_by_promise, promise);
   if (promise.is_bulk) {
-    for (WatchedCopy& copy : promise.copies) {
-      finish_reading(block, copy);
-      finish_copy(block, copy, clock);
-    }
+    progress(promise.copy, /*is_read=*/true, /*is_written=*/true);
   } else {
-    settle_copies(block, *promise.copies.front().thread, clock);
+    settle_copies(*promise.copy.thread);
   }
-  if (!tools_.race) return;
-  auto release = std::make_shared<Release>(*promise.copies.front().begin);
-  release->view.own = clock + 1;
-  block.async.barriers[promise.place].arrived.push_back(std::move(release));
+  tell(&BlockTool::keep, promise);
+  tell(&BlockTool::end_async, promise.copy);
 }
 
 }  // namespace opgate::simulator

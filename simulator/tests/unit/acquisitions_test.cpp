@@ -1,9 +1,9 @@
 // What the tool `race` remembers of acquiring accesses: as much as there are, whatever their threads know.
-#include "watch/acquisitions.h"
+#include "watch/race/acquisitions.h"
 
 #include <gtest/gtest.h>
 
-#include "watch/race.h"
+#include "watch/race/race_detector.h"
 
 namespace opgate::simulator::tests {
 namespace acquisitions_test {

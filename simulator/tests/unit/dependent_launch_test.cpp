@@ -1,7 +1,7 @@
 // Kernels that may begin before the kernel before them has ended: what they do too early is a race of two
 // kernels, and right kernels wait first.
 #include "kernels/kernels.h"
-#include "watch/launches_in_flight.h"
+#include "watch/race/launches_in_flight.h"
 #include "watched.h"
 
 namespace opgate::simulator::tests {

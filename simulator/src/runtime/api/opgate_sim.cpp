@@ -15,7 +15,7 @@
 #include "runtime/findings/report.h"
 #include "runtime/findings/tool_findings.h"
 #include "runtime/memory/host_fault.h"
-#include "watch/launches_in_flight.h"
+#include "watch/race/launches_in_flight.h"
 
 using namespace opgate::simulator;
 

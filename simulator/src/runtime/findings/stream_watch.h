@@ -14,7 +14,7 @@
 
 #include "runtime/findings/stream_shadow.h"
 #include "runtime/streams/stream.h"
-#include "watch/accessed_memory.h"
+#include "watch/stream/accessed_memory.h"
 
 namespace opgate::simulator {
 

@@ -19,7 +19,7 @@
 #include "runtime/findings/tool_findings.h"
 #include "runtime/launches/occupancy.h"
 #include "runtime/launches/scheduled_launches.h"
-#include "watch/launches_in_flight.h"
+#include "watch/race/launches_in_flight.h"
 
 namespace opgate::simulator {
 namespace launching {
