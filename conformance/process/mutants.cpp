@@ -3,11 +3,12 @@
 #include <dlfcn.h>
 #include <link.h>
 #include <opgate/error.h>
-#include <opgate_sim.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <string>
+
+#include "process/ptx_mutants.h"
 
 namespace opgate {
 namespace {
@@ -46,23 +47,17 @@ void choose_mutant(int number) {
     throw SetupError(
         "no library was built with mutants, or its build hides the function opgate_choose_mutant");
   for (auto* const each : choose) each(number);
-  // Of PTX, which the simulated device changes when it reads it.
-  for (auto* const each : functions<decltype(opgate_sim_choose_mutant)>("opgate_sim_choose_mutant"))
-    each(number);
+  choose_ptx_mutant(number);
 }
 
 std::vector<int> reached_mutants() {
-  std::vector<int> all;
+  std::vector<int> all = take_reached_ptx();
   std::vector<int> numbers(kMost);
   using List = int(int*, int);
   static const auto kOfLibraries = functions<List>("opgate_reached_mutants");  // after choose_mutant()
-  static const auto kOfSimulator =
-      functions<decltype(opgate_sim_reached_mutants)>("opgate_sim_reached_mutants");
-  for (const auto* const lists : {&kOfLibraries, &kOfSimulator}) {
-    for (auto* const each : *lists) {
-      const int count = each(numbers.data(), kMost);
-      all.insert(all.end(), numbers.begin(), numbers.begin() + count);
-    }
+  for (auto* const each : kOfLibraries) {
+    const int count = each(numbers.data(), kMost);
+    all.insert(all.end(), numbers.begin(), numbers.begin() + count);
   }
   std::ranges::sort(all);
   all.erase(std::ranges::unique(all).begin(), all.end());

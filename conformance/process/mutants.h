@@ -10,8 +10,7 @@ namespace opgate {
 inline constexpr int kReportReached = -1;
 
 /// The environment variable that is set if all mutants are in Python modules, of which
-/// python/opgate/mutation/running.py knows, or in PTX, of which src/kernels/ptx_mutants.h of the simulator
-/// knows.
+/// python/opgate/mutation/running.py knows, or in PTX, of which process/ptx_mutants.h knows.
 inline constexpr auto kNoMutantsInLibraries = "OPGATE_NO_MUTANTS_IN_LIBRARIES";
 
 /// From now on, this mutant of the libraries that this process has loaded runs. 0: none. Throws SetupError if

@@ -289,7 +289,9 @@ def test_nothing_is_installed_that_the_workflow_has_not_named(step: Step, tmp_pa
     step.environment["PATH"] = f"{programs}:/usr/bin:/bin"
     result = step()
     assert result.returncode == 2, result
-    assert "::error title=OpGate::there is no opgate on the path: install it in a step before" in result.stdout
+    assert (
+        "::error title=OpGate::there is no opgate on the path: install it in a step before" in result.stdout
+    )
     assert not (tmp_path / "installed").exists()
 
 

@@ -76,12 +76,17 @@ int opgate_sim_restart_block_orders(unsigned number);
 /// Forgets what opgate_sim_take_refused_launch() would have taken.
 int opgate_sim_refuse_launch(unsigned number);
 
-/// From now on, modules of PTX have this mutant; see src/kernels/ptx_mutants.h. 0: none; -1: none, and
-/// those in kernels that are launched are noted.
-void opgate_sim_choose_mutant(int number);
+/// What a program does that changes the PTX which the device reads. Both functions may be called on any thread.
+typedef struct OpgateSimPtxHook {
+  /// The source that is read instead of this one, with a zero at its end; it is copied at once. Null: this one.
+  const char* (*replace)(const char* ptx, size_t bytes);
+  /// A kernel of a module with this source, before it was replaced, is launched.
+  void (*launched)(const char* ptx, size_t bytes, const char* kernel);
+} OpgateSimPtxHook;
 
-/// Writes the numbers of those that were noted since the last call, and returns how many there are.
-int opgate_sim_reached_mutants(int* numbers, int most);
+/// From now on, the device asks this hook, which must stay; null: none. Modules that were loaded before are
+/// read again at the next launch of one of their kernels. May be called before the process forks.
+void opgate_sim_hook_ptx(const OpgateSimPtxHook* hook);
 
 /// Takes the name of the kernel whose launch was refused for that reason: its length, or 0 if there was none.
 size_t opgate_sim_take_refused_launch(char* name, size_t bytes);

@@ -123,7 +123,7 @@ std::set<std::string> files_of_others(const MutateOptions& options, const Config
 }
 
 // Lets workers find mutants in Python modules and in PTX; see python/opgate/mutation/running.py and
-// simulator/src/kernels/ptx_mutants.h.
+// process/ptx_mutants.h.
 void announce(const MutatedBuild& built) {
   for (const auto& [name, value] : built.environment) setenv(name.c_str(), value.c_str(), 1);
   if (!built.in_libraries) setenv(kNoMutantsInLibraries, "1", 1);

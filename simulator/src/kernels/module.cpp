@@ -10,7 +10,7 @@
 #include "compiled/compilation.h"
 #include "instructions/catalogue.h"
 #include "kernels/launch_comparison.h"
-#include "kernels/ptx_mutants.h"
+#include "kernels/ptx_hook.h"
 #include "kernels/repeated_launch.h"
 #include "machine/grid.h"
 #include "ptx/declarations.h"
@@ -53,7 +53,7 @@ class PtxModule final : public Module {
  public:
   PtxModule(std::string ptx, bool threads_hold_copies)
       : original_(std::move(ptx)),
-        ptx_(with_chosen_mutant(original_)),
+        ptx_(replaced_ptx(original_)),
         threads_hold_copies_(threads_hold_copies),
         declarations_(read_declarations(ptx_)) {}
 
@@ -82,7 +82,7 @@ class PtxModule final : public Module {
   void set_compilation(const CompilationSettings& settings) override { compilation_settings_ = settings; }
 
   Outcome run(const Launch& launch, DeviceMemory& memory) override {
-    note_reached_ptx(original_, launch.kernel);
+    report_launch_of_ptx(original_, launch.kernel);
     Kernel* const kernel = find_kernel(launch.kernel);
     if (kernel == nullptr) throw std::runtime_error("the module has no kernel `" + launch.kernel + "`");
     Program& program = *kernel->program;
@@ -185,7 +185,7 @@ class PtxModule final : public Module {
   }
 
   Kernel* find_kernel(const std::string& name) {
-    if (mutant_ != chosen_ptx_mutant()) read_again();
+    if (hook_ != ptx_hook_number()) read_again();
     const auto known = kernels_.find(name);
     if (known != kernels_.end()) return &known->second;
     const DeclaredFunction* const function = declarations_.function(name);
@@ -195,10 +195,10 @@ class PtxModule final : public Module {
     return &kernels_.try_emplace(name, std::move(program)).first->second;
   }
 
-  // A mutant was chosen after the module had been loaded.
+  // There is another hook since the module was loaded.
   void read_again() {
-    mutant_ = chosen_ptx_mutant();
-    const std::string ptx = with_chosen_mutant(original_);
+    hook_ = ptx_hook_number();
+    const std::string ptx = replaced_ptx(original_);
     if (ptx == ptx_) return;
     ptx_ = ptx;
     kernels_.clear();
@@ -233,9 +233,9 @@ class PtxModule final : public Module {
     addresses_are_written_ = true;
   }
 
-  std::string original_;  ///< without mutants
+  std::string original_;  ///< before a hook replaced it
   std::string ptx_;
-  int mutant_ = chosen_ptx_mutant();
+  unsigned hook_ = ptx_hook_number();
   bool threads_hold_copies_;
   Declarations declarations_;
   std::map<std::string, Kernel> kernels_;

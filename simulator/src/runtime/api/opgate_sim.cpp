@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/ptx_mutants.h"
+#include "kernels/ptx_hook.h"
 #include "runtime/api/api.h"
 #include "runtime/devices/settings.h"
 #include "runtime/findings/report.h"
@@ -157,15 +157,7 @@ OPGATE_SIM_API int opgate_sim_refuse_launch(unsigned number) {
 }
 
 // Without a HostCall: the process may fork before it uses a device, which it could not do afterwards.
-OPGATE_SIM_API void opgate_sim_choose_mutant(int number) { choose_ptx_mutant(number); }
-
-OPGATE_SIM_API int opgate_sim_reached_mutants(int* numbers, int most) {
-  int count = 0;
-  for (const int number : take_reached_ptx()) {
-    if (count < most) numbers[count++] = number;
-  }
-  return count;
-}
+OPGATE_SIM_API void opgate_sim_hook_ptx(const OpgateSimPtxHook* hook) { set_ptx_hook(hook); }
 
 OPGATE_SIM_API std::size_t opgate_sim_take_refused_launch(char* name, std::size_t bytes) {
   std::string kernel;

@@ -54,7 +54,7 @@ class Ptx:
 
 
 def described(root: Path, source: Source[PtxChange], numbers: Iterable[int]) -> dict[str, Any]:
-    """The source and its mutants of these numbers, as simulator/src/kernels/ptx_mutants.cpp reads them."""
+    """The source and its mutants of these numbers, as process/ptx_mutants.cpp of the engine reads them."""
     return {
         "file": str(root / source.file),
         "mutants": [
