@@ -78,7 +78,7 @@ int opgate_sim_refuse_launch(unsigned number);
 
 /// What a program does that changes the PTX which the device reads. Both functions may be called on any thread.
 typedef struct OpgateSimPtxHook {
-  /// The source that is read instead of this one, with a zero at its end; it is copied at once. Null: this one.
+  /// The source that is read instead of this one, with a zero at its end; it is copied. Null: this one.
   const char* (*replace)(const char* ptx, size_t bytes);
   /// A kernel of a module with this source, before it was replaced, is launched.
   void (*launched)(const char* ptx, size_t bytes, const char* kernel);
