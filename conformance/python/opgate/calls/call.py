@@ -95,7 +95,7 @@ class Call:
 
     @cached_property
     def described(self) -> dict[str, Any]:
-        """Subject, kind, dtype, variant, device, promises and the positions of its tensors, from the engine."""
+        """Subject, kind, dtype, variant, device, promises, positions of tensors: from the engine."""
         return _engine.describe(self.id)
 
     @property
