@@ -39,7 +39,7 @@ std::array<struct sigaction, kFatalSignals.size()>
 void send(std::string_view text) {
   while (!text.empty()) {
     const ssize_t count = write(kAnswerDescriptor, text.data(), text.size());
-    if (count <= 0) return;  // nobody reads
+    if (count <= 0) return;  // no process reads
     text.remove_prefix(static_cast<size_t>(count));
   }
 }

@@ -20,12 +20,12 @@ namespace opgate {
 /// The descriptor on which a worker answers; stdout stays free for operators that print.
 inline constexpr int kAnswerDescriptor = 3;
 
-/// In a child: writes one line to kAnswerDescriptor. Exits the process if nobody reads the answers any
+/// In a child: writes one line to kAnswerDescriptor. Exits the process if the answers are not read any
 /// more.
 void answer_line(std::string line);
 
 /// In a child: writes what C's stdio still holds to the log, and returns where the log then ends for this
-/// process; -1 where it has no log. What a later call prints is behind this place.
+/// process; -1 where it has no log. What a later call prints is after this place.
 std::streamoff end_of_printed();
 
 /// In a child: from now on, the kernel kills this process when the process that started it ends.

@@ -24,8 +24,8 @@ def judge_call(
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Judgements as JSON, by check, and {"facts": ...} where a native check judged the call.
 
-    `begin` is told what comes next, for the progress of the run. Raises RuntimeError for a check or call that
-    does not exist.
+    `begin` is given what comes next, for the progress of the run. Raises RuntimeError for a check or call
+    that does not exist.
     """
     devices.start(call.device)
     judgements: dict[str, Any] = {}
