@@ -30,7 +30,7 @@ struct HeapPlan {
   std::size_t addresses = 0;  ///< guards and freed memory in quarantine use addresses, too
   std::size_t capacity = 0;   ///< how many bytes may be allocated at a time
   std::size_t alignment = 0;
-  std::size_t guard = 0;      ///< at least so many addresses behind each allocation stay free
+  std::size_t guard = 0;      ///< at least so many addresses after each allocation stay free
   unsigned char fill = 0xFF;  ///< the byte that new memory holds
 };
 
