@@ -27,7 +27,7 @@ struct StackFrame {
 class CrashStack {
  public:
   CrashStack() = default;
-  /// Of this process, as interrupted_frames() gives it.
+  /// The stack of this process, as interrupted_frames() gives it.
   explicit CrashStack(std::span<const uintptr_t> addresses);
 
   /// Returns true if the line is one of a stack.

@@ -59,7 +59,7 @@ struct Finding {
   bool operator==(const Finding&) const = default;
 };
 
-/// Who gave a verdict: a run of this machine, or the kept evidence of a run on another one, which `reason`
+/// What gave a verdict: a run of this machine, or the kept evidence of a run on another one, which `reason`
 /// names.
 enum class GivenBy { run, evidence };
 

@@ -90,7 +90,7 @@ class Child {
   /// How long all threads of the process have run on processors so far; zero where that is unknown.
   std::chrono::nanoseconds cpu_time() const;
 
-  /// Sends the process SIGABRT, whose handler in a worker tells the stack and ends it.
+  /// Sends the process SIGABRT, whose handler in a worker reports the stack and ends it.
   void abort();
 
   /// Kills the process group, reaps the process and returns its status of waitpid(); 0 if it was reaped

@@ -46,7 +46,7 @@ void choose_mutant(int number) {
     throw SetupError(
         "no library was built with mutants, or its build hides the function opgate_choose_mutant");
   for (auto* const each : choose) each(number);
-  // Of PTX, which the simulated device changes when it reads it.
+  // For PTX, which the simulated device changes when it reads it.
   for (auto* const each : functions<decltype(opgate_sim_choose_mutant)>("opgate_sim_choose_mutant"))
     each(number);
 }

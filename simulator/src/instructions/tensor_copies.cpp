@@ -90,7 +90,7 @@ TensorMap map_at(Thread& thread, const Instruction& in, const Operands& operands
   return map;
 }
 
-// PTX does not tell, but cards do: a box begins where a unit of its row begins, also outside of the tensor.
+// PTX does not say so, but cards do: a box begins where a unit of its row begins, also outside of the tensor.
 void require_whole_units(const TensorMap& map, std::int32_t begin, const Instruction& in) {
   if (map.slice_bytes != 0) return;  // slices are whole units
   const std::int64_t bytes = std::int64_t{begin} * map.element_bytes();

@@ -40,7 +40,7 @@ class BlockOrder {
     if (factor_ == 1 && first_ == 0) first_ = 1;
   }
 
-  /// Those of `first` come first, the others follow by index. Of so few blocks only.
+  /// Those of `first` come first, the others follow by index. For so few blocks only.
   static constexpr std::uint64_t kMostAfter = 32;
   static BlockOrder after(std::uint64_t blocks, const std::vector<std::uint64_t>& first) {
     BlockOrder order(blocks, 0);

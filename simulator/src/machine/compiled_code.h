@@ -28,7 +28,7 @@ struct CompiledWindow {
   std::uint64_t to_host = 0;  ///< what must be added to a device address
 };
 
-/// Who goes on together: one thread, a block from barrier to barrier, or a warp, also from one instruction
+/// What goes on together: one thread, a block from barrier to barrier, or a warp, also from one instruction
 /// that it executes together to the next.
 constexpr std::uint64_t kAlone = 0;
 constexpr std::uint64_t kBlockTogether = 1;

@@ -42,7 +42,7 @@ struct ImageObject {
   std::uint32_t mark = 0;  ///< one of the two
   Image image;
   bool is_linear_memory = false;  ///< fetched by the index alone; zeros are beyond its end
-  // Of textures:
+  // For textures:
   std::array<Beyond, 3> beyond{Beyond::clamps, Beyond::clamps, Beyond::clamps};
   bool interpolates = false;
   bool is_normalized = false;    ///< coordinates from 0 to 1

@@ -165,7 +165,7 @@ def listening(path: Path) -> socket.socket:
             if answers(path):
                 raise Refused(f"a server answers at {path} already")
             path.unlink()
-        before = os.umask(0o077)  # who can connect can run programs as this user
+        before = os.umask(0o077)  # anyone who can connect can run programs as this user
         try:
             listener.bind(str(path))
         finally:

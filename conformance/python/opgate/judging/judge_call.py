@@ -69,7 +69,7 @@ def _judgement(check: Check, call: Call) -> Judgement:
 
 
 def _of_simulator(judgement: Judgement) -> Judgement:
-    """The judgement of a call on the simulated device, whose own limits tell nothing of the operator."""
+    """The judgement of a call on the simulated device, whose own limits say nothing about the operator."""
     what, failed, unsupported, frame, error = _engine.simulated_failure() or ("", False, False, "", "")
     if judgement.verdict == "pass" and not failed:
         return judgement

@@ -112,7 +112,7 @@ class KernelMemory final : public DeviceMemory {
   void* translate(std::uint64_t address, std::size_t bytes, Access access, std::size_t& until,
                   std::string& why) override;
   Allocated allocation_of(std::uint64_t address) override;
-  // What is allocated and who may access it change only under the lock that a launch has.
+  // What is allocated and what may access it change only under the lock that a launch has.
   bool may_be_asked_at_once() const override { return true; }
   std::uint64_t allocate_in_kernel(std::size_t bytes) override;
   bool free_in_kernel(std::uint64_t address, std::string& why) override;
