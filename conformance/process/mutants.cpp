@@ -32,7 +32,7 @@ std::vector<Function*> functions(const char* name) {
     void* const loaded = file.empty() ? nullptr : dlopen(file.c_str(), RTLD_LAZY | RTLD_NOLOAD);
     if (loaded == nullptr) continue;
     auto* const function = reinterpret_cast<Function*>(dlsym(loaded, name));
-    dlclose(loaded);  // it stays loaded, because somebody else has opened it
+    dlclose(loaded);  // it stays loaded, because other code has opened it
     if (function != nullptr && std::ranges::count(found, function) == 0) found.push_back(function);
   }
   return found;
@@ -46,7 +46,7 @@ void choose_mutant(int number) {
     throw SetupError(
         "no library was built with mutants, or its build hides the function opgate_choose_mutant");
   for (auto* const each : choose) each(number);
-  // Of PTX, which the simulated device changes when it reads it.
+  // For PTX, which the simulated device changes when it reads it.
   for (auto* const each : functions<decltype(opgate_sim_choose_mutant)>("opgate_sim_choose_mutant"))
     each(number);
 }
