@@ -469,7 +469,7 @@ def scale(x: torch.Tensor, by: float) -> torch.Tensor:
 
 
 def static_python(folder: Path) -> str:
-    """An interpreter that has no shared library, for whoever asks it; else the one of the tests."""
+    """An interpreter that has no shared library, for tests that ask it; else the one of the tests."""
     script = folder / "static_python"
     script.write_text(f'#!/bin/sh\n[ "$1" = -S ] && {{ echo 3.11; exit; }}\nexec {sys.executable} "$@"\n')
     script.chmod(0o755)

@@ -13,7 +13,7 @@ from typing import Any
 from .machine import Machine, Ran
 from .others import others
 
-# Of fixtures/programs/cuda_program.cu.
+# The modes of fixtures/programs/cuda_program.cu.
 MODES = (
     "past-the-end",
     "unwritten",

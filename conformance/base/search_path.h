@@ -5,7 +5,7 @@
 
 namespace opgate {
 
-/// `first`, and behind it what the variable of this process holds, if it is set and not empty.
+/// `first`, and after it what the variable of this process holds, if it is set and not empty.
 std::string before_present(const std::string& first, const char* variable);
 
 }  // namespace opgate

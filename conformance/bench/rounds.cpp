@@ -31,7 +31,7 @@ bool can_change(const ChangingInput& input) {
 // Whether the task of this process is about to end: pthread_join returns before it is gone.
 bool is_exiting(const std::filesystem::path& task) {
   constexpr unsigned kExiting = 0x4;  // PF_EXITING of Linux
-  constexpr int kFlags = 6;           // the position of the flags behind the name, see proc(5)
+  constexpr int kFlags = 6;           // the position of the flags after the name, see proc(5)
   std::ifstream stream(task / "stat");
   std::string text;
   if (!std::getline(stream, text)) return true;  // it has ended since it was listed

@@ -106,7 +106,7 @@ std::optional<Finding> input_alias(const Output& output, const TensorInput& inpu
   const bool does = alone_in_its_storage ? share_storage(output.tensor, input.tensor)
                                          : overlap(output.tensor, input.tensor);
   if (is_loosely_annotated(spec)) said = Declared::may;
-  // A copy of nothing cannot be told from a view of it by anyone.
+  // A copy of nothing cannot be distinguished from a view of it.
   if (said == Declared::shared && !does && !input.before.empty()) {
     return Finding{fmt::format("{} shares storage with `{}`: {}", output.name, input.name, schema_text(spec)),
                    fmt::format("{} has a storage of its own", output.name),

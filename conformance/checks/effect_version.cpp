@@ -1,4 +1,4 @@
-// effect.version: autograd's version counters tell that an argument was written.
+// effect.version: autograd's version counters show that an argument was written.
 #include <fmt/format.h>
 
 #include "inputs/tensor_slots.h"
@@ -21,7 +21,7 @@ Judgement judge(CallUnderTest& under_test) {
   const CallKey& key = under_test.key();
   const Arguments arguments = materialize(key, under_test.cache().values);
   const std::vector<int64_t> before = versions(arguments);
-  if (!call_on(key, arguments.stack).ok()) return Judgement::pass();  // effect.mutation tells of it
+  if (!call_on(key, arguments.stack).ok()) return Judgement::pass();  // effect.mutation reports it
   for (size_t i = 0; i < arguments.tensors.size(); ++i) {
     const TensorInput& input = arguments.tensors[i];
     if (!is_mutable(*key.spec, input.position) || !input.tensor.defined()) continue;

@@ -134,7 +134,7 @@ Judgement judge(CallUnderTest& under_test) {
                             {std::string(fault::kFake), ""}});
   }
   const bool takes_tensors =
-      !under_test.observed().arguments.tensors.empty();  // others are told the device, or none
+      !under_test.observed().arguments.tensors.empty();  // others are given the device, or none
   if (const auto device = other_device(meta, spec); device && takes_tensors && !is_composite(*spec.op)) {
     return Judgement::fail({promised,
                             fmt::format("the meta kernel returned a tensor on {}, not on meta", *device),

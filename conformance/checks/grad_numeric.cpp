@@ -237,7 +237,7 @@ std::string likely_reason(CallUnderTest& under_test, const DerivativeRequest& re
 // For an operator without a dtype in which rounding does not matter, or of which nobody has chosen the
 // values: a draft.
 Judgement judge_with_margin(CallUnderTest& under_test) {
-  constexpr int kAttempts = 2;  // a disagreement is told where it is seen at several places
+  constexpr int kAttempts = 2;  // a disagreement is reported where it is seen at several places
   const CallKey& key = under_test.key();
   std::map<std::string, std::vector<std::pair<DerivativeRequest, Disagreement>>> disagreements;
   for (int seed = 1; seed <= kAttempts; ++seed) {

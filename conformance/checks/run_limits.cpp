@@ -87,8 +87,8 @@ int64_t elements_of(const Arguments& arguments) {
   return elements;
 }
 
-// The product of a long column and a long row would take minutes. Where there is no fake kernel, nobody
-// knows. A function has none: many take whatever is not on CUDA for memory of the host.
+// The product of a long column and a long row would take minutes. Without a fake kernel this is not
+// known. A function has none: many take whatever is not on CUDA for memory of the host.
 bool has_large_results(const Spec& spec, const c10::OperatorHandle& op, const Arguments& arguments) {
   if (is_function(spec.name)) return false;
   const Outcome fake = call_on_meta(op, arguments);
@@ -99,7 +99,7 @@ bool has_large_results(const Spec& spec, const c10::OperatorHandle& op, const Ar
   return elements > kMostElements;
 }
 
-// An operator may refuse any size, and whoever asks for the error of a launch does so. The note is for the
+// An operator may refuse any size, and one that asks for the error of a launch does so. The note is for the
 // caller, who learns from "invalid configuration argument" neither which argument it was nor what would be
 // accepted.
 Judgement note_of_refused_launch(const std::string& promised, const Sample& sample, const Limit& limit,

@@ -99,7 +99,7 @@ Judgement judge(CallUnderTest& under_test) {
   for (RepeatedCall& call : calls) {
     for (size_t set = 0, sets = call.sets(); set < sets; ++set) takes.emplace_back(&call, set);
   }
-  if (takes.empty()) return Judgement::pass();  // value.reference tells what the operator refuses
+  if (takes.empty()) return Judgement::pass();  // value.reference reports what the operator refuses
   const uint64_t stream = stream_key(under_test.key().spec->name + "/run.sequence");
   std::string before;
   for (size_t i = 0; i < kCalls; ++i) {

@@ -118,9 +118,9 @@ double largest_difference(const Outcome& one, const Outcome& other) {
   return largest;
 }
 
-// Without a reference nobody knows how far rounding goes: the solution of a large system of equations has few
-// right digits. The results may differ by some times the change that they make where inputs are rounded to
-// the next number.
+// Without a reference it is unknown how far rounding goes: the solution of a large system of equations has
+// few right digits. The results may differ by some times the change that they make where inputs are rounded
+// to the next number.
 bool is_as_far_as_rounding(CallUnderTest& under_test, const Outcome& got, const Outcome& want,
                            const MaterializeOptions& options) {
   constexpr double kRoundings = 64;

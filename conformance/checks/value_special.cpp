@@ -81,7 +81,7 @@ Judgement judge(CallUnderTest& under_test) {
   const CallKey& key = under_test.key();
   // A result that is wrong for ordinary values says nothing about special ones.
   if (judge_against_reference(under_test).verdict != Verdict::pass) return Judgement::pass();
-  // The payload of a NaN is nobody's promise: exact results are compared as numbers with the correctly
+  // The payload of a NaN is not promised: exact results are compared as numbers with the correctly
   // rounded ones.
   Spec spec = *key.spec;
   if (spec.accuracy->exact) spec.accuracy = ulps(0.5);

@@ -39,7 +39,7 @@ std::array<struct sigaction, kFatalSignals.size()>
 void send(std::string_view text) {
   while (!text.empty()) {
     const ssize_t count = write(kAnswerDescriptor, text.data(), text.size());
-    if (count <= 0) return;  // nobody reads
+    if (count <= 0) return;  // no process reads
     text.remove_prefix(static_cast<size_t>(count));
   }
 }
@@ -61,7 +61,7 @@ bool is_code(std::string_view line) {
   return line.find("r-xp") != std::string_view::npos && line.find('/') != std::string_view::npos;
 }
 
-// Copies the lines of /proc/self/maps that tell where files' code lies.
+// Copies the lines of /proc/self/maps that say where files' code lies.
 void send_mappings() {
   const int maps = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
   if (maps < 0) return;

@@ -15,8 +15,8 @@ void handle_crashes(void (*describe_fault)(const void* address));
 
 /// In a worker: from now on, the handlers also write the stack to kAnswerDescriptor, in lines that begin with
 /// kStackLine: one with the signal, one for each return address from the innermost call outwards, one for
-/// each mapping of executable code. Before them comes the first line of what an exception says that nobody
-/// catches.
+/// each mapping of executable code. Before them comes the first line of what an exception says that is not
+/// caught.
 void send_stack_of_crashes();
 
 inline constexpr std::string_view kStackLine = "stack ";

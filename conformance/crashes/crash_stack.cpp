@@ -43,7 +43,7 @@ uint64_t hexadecimal(std::string_view text) {
   return number;
 }
 
-// Takes the text up to the next space, and the spaces behind it.
+// Takes the text up to the next space, and the spaces after it.
 std::string_view next_word(std::string_view& text) {
   const std::string_view word = text.substr(0, text.find(' '));
   text.remove_prefix(word.size());

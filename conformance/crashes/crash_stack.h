@@ -27,7 +27,7 @@ struct StackFrame {
 class CrashStack {
  public:
   CrashStack() = default;
-  /// Of this process, as interrupted_frames() gives it.
+  /// The stack of this process, as interrupted_frames() gives it.
   explicit CrashStack(std::span<const uintptr_t> addresses);
 
   /// Returns true if the line is one of a stack.
@@ -35,7 +35,7 @@ class CrashStack {
 
   bool empty() const { return addresses_.empty(); }
 
-  /// The first line of the exception that ended the process because nobody caught it; none if something else
+  /// The first line of the exception that ended the process because it was not caught; none if something else
   /// did.
   const std::optional<std::string>& uncaught() const { return uncaught_; }
 

@@ -46,8 +46,8 @@ void fill(const std::byte* data, size_t bytes, std::byte value, cudaStream_t str
   C10_CUDA_CHECK(cudaMemsetAsync(const_cast<std::byte*>(data), std::to_integer<int>(value), bytes, stream));
 }
 
-// Of huge blocks on the simulated device both ends are filled, as it does itself: a kernel that touches a few
-// pages of 8 GB must not take seconds.
+// For huge blocks on the simulated device both ends are filled, as it does itself: a kernel that touches a
+// few pages of 8 GB must not take seconds.
 void fill_fresh(const std::byte* data, size_t bytes, std::byte value, cudaStream_t stream) {
   if (!is_simulated() || bytes <= kHuge) return fill(data, bytes, value, stream);
   fill(data, kLarge, value, stream);

@@ -51,8 +51,8 @@ const BrokenCase* gradient_in_a_program(const BrokenCase& broken, const Symptoms
   return all.find([](const BrokenCase& each) { return group_of_check(each.check) == "grad"; });
 }
 
-// Whether `x` is too long or `w` too short is for the caller to say: sizes that nobody compares are one
-// mistake.
+// Whether `x` is too long or `w` too short is for the caller to say: sizes that are never compared are
+// one mistake.
 const BrokenCase* crash_for_other_sizes(const BrokenCase& broken, const Symptoms& all) {
   const bool only_for_bad_input =
       broken.is_of_memory() && all.at_undamaged_samples({broken.fault.kind}) == nullptr;

@@ -135,7 +135,7 @@ const BrokenCase* wrong_values_by_memory(const BrokenCase& broken, const Symptom
   return all.at_call_of(broken, {fault::kWritesOutside, fault::kReadsOutside, fault::kUninitialised});
 }
 
-// A result in memory that belongs to nobody changes whenever something else is allocated.
+// A result in memory that belongs to nothing changes whenever something else is allocated.
 const BrokenCase* result_in_foreign_memory(const BrokenCase& broken, const Symptoms& all) {
   const bool may_change =
       broken.differs_in_values() || broken.is_of_memory() || broken.fault.kind == fault::kAlias;

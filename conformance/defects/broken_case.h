@@ -42,7 +42,7 @@ struct BrokenCase {
   /// Whether the fault is that memory is read or written which is not the operator's, or not yet written.
   bool is_of_memory() const;
   /// What cases of one cause have in common, where nothing explains them: the fault without numbers, and
-  /// without what only tells where it was seen.
+  /// without what only says where it was seen.
   std::pair<std::string, std::string> group() const;
 
  private:

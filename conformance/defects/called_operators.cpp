@@ -13,7 +13,7 @@ bool calls(const Called& called, const std::string& caller, const std::string& o
 }
 
 // A caller may give its own names to the arguments that it passes on, so that what the fault is about is not
-// compared. A crash has its place in the code, which is the same whoever calls.
+// compared. A crash has its place in the code, which is the same for every caller.
 bool is_the_same(const BrokenCase& of_caller, const BrokenCase& of_called) {
   if (of_caller.fault.kind != of_called.fault.kind) return false;
   if (!of_caller.is_crash()) return true;

@@ -61,7 +61,7 @@ enum class DeviceAllocator { guarded, plain };
 struct AcceleratorWords {
   std::string_view device_guard;    ///< "c10::cuda::CUDAGuard"
   std::string_view current_stream;  ///< "c10::cuda::getCurrentCUDAStream()"
-  std::string_view launch_check;    ///< "C10_CUDA_KERNEL_LAUNCH_CHECK()", to be written behind each launch
+  std::string_view launch_check;    ///< "C10_CUDA_KERNEL_LAUNCH_CHECK()", to be written after each launch
   std::string_view last_error;      ///< "cudaGetLastError()"
   std::string_view graph;           ///< "CUDA graph"
   std::string_view allocation;      ///< "cudaMalloc"

@@ -1,4 +1,4 @@
-// The key of a call, which tells it from all others, and its id:
+// The key of a call, which distinguishes it from all others, and its id:
 // identity_conv/float32/2x3x257/x=stepped/cpu.
 #pragma once
 

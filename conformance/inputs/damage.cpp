@@ -20,7 +20,7 @@ struct Word {
   std::string_view text;
 };
 
-// InputDamage without a value, as it stands behind the dot.
+// InputDamage without a value, as it stands after the dot.
 constexpr std::array<Word<How>, 7> kWithoutValue{{{How::more_dims, "rank+1"},
                                                   {How::fewer_dims, "rank-1"},
                                                   {How::no_rows, "size0=0"},
@@ -44,7 +44,7 @@ std::optional<Meaning> meaning_in(const std::array<Word<Meaning>, kCount>& words
   return found == words.end() ? std::nullopt : std::optional(found->meaning);
 }
 
-// The number behind `begin` that is the whole rest of `text`.
+// The number after `begin` that is the whole rest of `text`.
 std::optional<int64_t> number_behind(std::string_view begin, std::string_view text) {
   int64_t number = 0;
   if (!text.starts_with(begin)) return std::nullopt;
@@ -54,7 +54,7 @@ std::optional<int64_t> number_behind(std::string_view begin, std::string_view te
                                                                          : std::nullopt;
 }
 
-// Reads what stands behind the dot: "rank+1", "size2-1", "dtype=float64", "at7=nan".
+// Reads what stands after the dot: "rank+1", "size2-1", "dtype=float64", "at7=nan".
 bool read_damage(std::string_view text, InputDamage& damage) {
   if (const auto kind = meaning_in(kWithoutValue, text)) {
     damage.kind = *kind;

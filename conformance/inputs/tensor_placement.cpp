@@ -32,7 +32,7 @@ bool place(TensorPlacement& placed, std::string_view layout, c10::ScalarType dty
   return true;
 }
 
-// Places the second tensor behind the first in one storage.
+// Places the second tensor after the first in one storage.
 void put_together(TensorPlacement& one, TensorPlacement& other) {
   other.geometry.offset = one.geometry.elements;
   other.geometry.elements += one.geometry.elements;

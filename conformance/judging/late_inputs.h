@@ -24,7 +24,7 @@ void overwrite(const Arguments& to, const Arguments& from);
 /// after the call: the copies are right only if the operator works on `stream`, or waits for it. With
 /// `as_current`, `stream` is the current stream during the call; otherwise the current device and stream stay
 /// as they are. `judge` judges what the call gives. On the simulated device there is a second call, whose
-/// work on every stream waits until somebody waits for it, while that of the first runs as early as it may.
+/// work on every stream waits until it is waited for, while that of the first runs as early as it may.
 Judgement judge_on_late_inputs(CallUnderTest& under_test, c10::Stream stream, bool as_current,
                                const std::function<Judgement(const Outcome&)>& judge);
 

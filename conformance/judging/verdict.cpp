@@ -42,7 +42,7 @@ void append(std::string& text, const std::string& more) {
   text += more;
 }
 
-// `text` as it was before `end` was appended behind this separator.
+// `text` as it was before `end` was appended after this separator.
 std::string without_end(const std::string& text, std::string_view separator, const std::string& end) {
   if (end.empty()) return text;
   return text.substr(0, text.size() - std::min(text.size(), separator.size() + end.size()));

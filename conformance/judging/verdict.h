@@ -49,7 +49,7 @@ struct Finding {
   std::string likely;               ///< the cause, where the engine could tell; may be empty
   std::vector<std::string> detail;  ///< further lines, shown as they are: neighbouring elements, schemas ...
   Fault fault = {};
-  /// The end of `happened` behind ": ", if other calls show the same fault with another end: "where one
+  /// The end of `happened` after ": ", if other calls show the same fault with another end: "where one
   /// element is -1, ...". Notes name such calls together.
   std::string here = {};
 
@@ -59,7 +59,7 @@ struct Finding {
   bool operator==(const Finding&) const = default;
 };
 
-/// Who gave a verdict: a run of this machine, or the kept evidence of a run on another one, which `reason`
+/// What gave a verdict: a run of this machine, or the kept evidence of a run on another one, which `reason`
 /// names.
 enum class GivenBy { run, evidence };
 
@@ -71,7 +71,7 @@ struct Judgement {
   /// The operator's calls, the innermost first: for crash and timeout where it was, for a layout that is
   /// ignored where it reads the argument.
   std::vector<std::string> stack = {};
-  std::string uncaught = {};  ///< for crash: the exception that nobody caught and that ended the process
+  std::string uncaught = {};  ///< for crash: the exception that was not caught and ended the process
   /// For crash: how the process ended or the device failed, alike for all of one kind: "SIGFPE".
   std::string ended = {};
   /// The end of `reason`: what failed, was printed last, a limit, why evidence is void.

@@ -25,7 +25,7 @@ namespace {
 constexpr size_t kAlignment = 64;  // as torch's own allocator; vector loads rely on it
 constexpr size_t kZone = 1024;
 constexpr size_t kWideZone = size_t{64} << 10;
-// In a block larger than this, only the edges are filled, so that pages that nobody uses are not touched.
+// In a block larger than this, only the edges are filled, so that unused pages are not touched.
 constexpr size_t kFilledWhole = size_t{64} << 20;
 constexpr size_t kEdge = size_t{64} << 10;
 // Freed blocks stay in quarantine for a while before they are used again. The total is small enough to stay

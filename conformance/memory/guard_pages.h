@@ -7,9 +7,9 @@
 
 namespace opgate::guard_pages {
 
-/// Maps `bytes` with an inaccessible page in front and behind. With `at_end` the block lies directly
-/// against the page behind, otherwise against the page in front. With `at_end` the start is aligned only as
-/// far as `bytes` is, which is enough for elements of any type. Throws std::bad_alloc.
+/// Maps `bytes` with an inaccessible page before and after. With `at_end` the block lies directly
+/// against the page after it, otherwise against the page before it. With `at_end` the start is aligned only
+/// as far as `bytes` is, which is enough for elements of any type. Throws std::bad_alloc.
 void* map(size_t bytes, bool at_end);
 
 /// Makes the block inaccessible. Its addresses are reused only after those of many other blocks.

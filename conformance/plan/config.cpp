@@ -240,7 +240,7 @@ Config read_config(fs::path file) {
           "ledger, waivers, evidence, signers (a string each), build, mutation and environment (tables)",
           file.string(), node.source().begin.line, key));
   }
-  // Behind the keys, which may come in any order.
+  // After the keys, which may come in any order.
   for (const KernelFolder& kernel : config.kernels) {
     for (const fs::path& library : kernel.libraries) config.libraries.push_back(library.string());
     config.modules.push_back(kernel.name);

@@ -20,12 +20,12 @@ namespace opgate {
 /// The descriptor on which a worker answers; stdout stays free for operators that print.
 inline constexpr int kAnswerDescriptor = 3;
 
-/// In a child: writes one line to kAnswerDescriptor. Exits the process if nobody reads the answers any
+/// In a child: writes one line to kAnswerDescriptor. Exits the process if the answers are not read any
 /// more.
 void answer_line(std::string line);
 
 /// In a child: writes what C's stdio still holds to the log, and returns where the log then ends for this
-/// process; -1 where it has no log. What a later call prints is behind this place.
+/// process; -1 where it has no log. What a later call prints is after this place.
 std::streamoff end_of_printed();
 
 /// In a child: from now on, the kernel kills this process when the process that started it ends.
@@ -90,7 +90,7 @@ class Child {
   /// How long all threads of the process have run on processors so far; zero where that is unknown.
   std::chrono::nanoseconds cpu_time() const;
 
-  /// Sends the process SIGABRT, whose handler in a worker tells the stack and ends it.
+  /// Sends the process SIGABRT, whose handler in a worker reports the stack and ends it.
   void abort();
 
   /// Kills the process group, reaps the process and returns its status of waitpid(); 0 if it was reaped

@@ -1,4 +1,4 @@
-// Why the dynamic loader refuses a library: which symbol or file is missing, who should have it, and what to
+// Why the dynamic loader refuses a library: which symbol or file is missing, what should have it, and what to
 // do.
 #pragma once
 

@@ -33,7 +33,7 @@ std::vector<Function*> functions(const char* name) {
     void* const loaded = file.empty() ? nullptr : dlopen(file.c_str(), RTLD_LAZY | RTLD_NOLOAD);
     if (loaded == nullptr) continue;
     auto* const function = reinterpret_cast<Function*>(dlsym(loaded, name));
-    dlclose(loaded);  // it stays loaded, because somebody else has opened it
+    dlclose(loaded);  // it stays loaded, because other code has opened it
     if (function != nullptr && std::ranges::count(found, function) == 0) found.push_back(function);
   }
   return found;

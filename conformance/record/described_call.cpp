@@ -27,7 +27,7 @@ namespace {
 using nlohmann::json;
 
 // Tensors of up to this many elements are recorded number by number, because boxes, offsets and weights
-// mean something. Of larger tensors only the range is kept, so that a file of samples stays readable.
+// mean something. For larger tensors only the range is kept, so that a file of samples stays readable.
 constexpr int64_t kNumbersKept = 256;
 
 // From its first element to its last one.

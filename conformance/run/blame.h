@@ -6,7 +6,7 @@
 namespace opgate {
 
 /// For a job during which the worker was lost, with the verdict on that. A call with one check gets the
-/// verdict. Of several checks it may be any; and a call that did not end in time may do so when it is tried
+/// verdict. With several checks it may be any; and a call that did not end in time may do so when it is tried
 /// again: each check of such a call is put back into the queue alone, before everything else that waits.
 void blame(const Job& job, const Judgement& lost, Queue& queue, const Queue::OnVerdict& on_verdict);
 

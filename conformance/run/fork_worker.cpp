@@ -41,8 +41,8 @@ void take_file(const std::string& file, int flags, std::initializer_list<int> pl
   }
 }
 
-// In the new process: takes its files, and returns what the supervisor is told. The supervisor closes its own
-// ends of the pipes once it has been told.
+// In the new process: takes its files, and returns the answer for the supervisor, which closes its own
+// ends of the pipes once it has that answer.
 json begin_worker(const json& request) {
   try {
     take_file(request.at("commands"), O_RDONLY, {STDIN_FILENO});

@@ -13,7 +13,7 @@
 // A command without "checks" runs every check that the plan has for the call and this kind of worker. "ulps"
 // has the worst error of each check that passes with an error above 0; "facts" summarizes what the call
 // returned; "judgements" has, in full, each check that does not pass. An answer has "printed" where the call
-// has printed something: the place in the log behind it. What a crash printed lies behind the last such
+// has printed something: the place in the log after it. What a crash printed lies after the last such
 // place.
 //
 // The Python worker keeps no plan. It receives call ids, and sends each of its judgements in full:

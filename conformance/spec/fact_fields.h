@@ -22,7 +22,7 @@ template <class Value>
 struct FactTable {
   std::string_view key;
   Value SubjectFacts::*value;
-  std::string_view comment = "";  ///< behind the heading
+  std::string_view comment = "";  ///< after the heading
 };
 
 /// A fact that the ledger does not have.

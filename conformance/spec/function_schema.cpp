@@ -125,7 +125,7 @@ void FunctionSchema::find_types() {
 
 std::optional<std::string> FunctionSchema::text() const {
   if (!returns_) return std::nullopt;
-  // A positional parameter has a default only if all positional ones behind it have one.
+  // A positional parameter has a default only if all positional ones after it have one.
   const auto without_default =
       std::ranges::find_if(parameters_.rbegin(), parameters_.rend(), [](const Parameter& each) {
         return !each.keyword &&

@@ -1,4 +1,4 @@
-// An operator that leaves state of the process changed is told so itself, and no operator after it fails for
+// An operator that leaves state of the process changed is itself reported, and no operator after it fails for
 // it.
 #include <ATen/Context.h>
 #include <ATen/Parallel.h>

@@ -107,7 +107,7 @@ std::tuple<at::Tensor, at::Tensor> with_rows_of_scratch(const at::Tensor& x) {
   return {at::empty_like(x).fill_(x.dim() > 0 ? x.size(0) : 0), doubled(x)};
 }
 
-// The second result is no tensor, as a mask that nobody asked for.
+// The second result is no tensor, as a mask that was not asked for.
 std::tuple<at::Tensor, at::Tensor> with_no_second(const at::Tensor& x) { return {doubled(x), at::Tensor()}; }
 
 std::tuple<at::Tensor, at::Tensor> with_no_second_meta(const at::Tensor& x) {

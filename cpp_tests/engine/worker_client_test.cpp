@@ -77,7 +77,7 @@ TEST_F(WorkerClientTest, AProcessThatHasNotAnsweredYetIsEndedAtOnce) {
   EXPECT_EQ(worker.answers(), -1);
 }
 
-// A full pipe that nobody reads would keep the process from noticing that its stdin has ended.
+// A full pipe that nothing reads would keep the process from noticing that its stdin has ended.
 TEST_F(WorkerClientTest, AProcessWhoseAnswersAreNotReadIsNotWaitedFor) {
   WorkerProcess worker(
       program("read setup; echo '{\"ready\": {}}' >&3; read end; "

@@ -56,7 +56,7 @@ def test_each_unchecked_index_is_one_note(recorded: Path, opgate: OpGate) -> Non
     assert told["write_"].startswith(
         "`slots` is not checked: where one element is -2, memory outside of `x` is written; "
     )
-    # Those far behind the end as well, and no neighbour of the block in the worker's heap is met.
+    # Those far past the end as well, and no neighbour of the block in the worker's heap is met.
     assert told["write_"].endswith("(error.raises 5)")
     assert "ended" not in told["write_"]
     assert 'say spec.trusts("slots")' in told["write_"]

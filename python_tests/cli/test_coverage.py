@@ -1,4 +1,4 @@
-"""Operators that have no spec and no recorded calls are named, and told when they change."""
+"""Operators that have no spec and no recorded calls are named, and reported when they change."""
 
 from __future__ import annotations
 

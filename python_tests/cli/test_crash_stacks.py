@@ -1,4 +1,4 @@
-"""A worker that dies tells where: the operator's own calls, by name, file and line."""
+"""A worker that dies reports where: the operator's own calls, by name, file and line."""
 
 from __future__ import annotations
 

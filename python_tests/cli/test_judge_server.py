@@ -1,4 +1,4 @@
-"""opgate judge --serve: what clients get, and that nobody leaves a process behind."""
+"""opgate judge --serve: what clients get, and that no client leaves a process behind."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ FOUND_BY = {
     "reported": "race",
 }
 
-# Of each kind of program some that are wrong and their right twins.
+# Some wrong programs of each kind, and their right twins.
 FEW = [
     "graph/conditional-vertex/thread-int/plain-update",
     "graph/conditional-vertex/thread-int/right",

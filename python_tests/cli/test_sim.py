@@ -1,4 +1,4 @@
-"""`opgate sim`: any program runs on the simulated devices, and what they find is told."""
+"""`opgate sim`: any program runs on the simulated devices, and what they find is reported."""
 
 from __future__ import annotations
 

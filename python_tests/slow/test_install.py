@@ -92,7 +92,7 @@ def test_a_project_finds_a_build_and_its_tests_pass(project: Path, build: Path) 
 
 @pytest.fixture(scope="module")
 def tests(built_project: Path) -> dict[str, dict[str, Any]]:
-    """The properties of each test that opgate_discover_tests has told ctest of, by its name."""
+    """The properties of each test that opgate_discover_tests has given to ctest, by its name."""
     listed = run("ctest", "--test-dir", "build", "--show-only=json-v1", folder=built_project)
     assert listed.returncode == 0, listed
     return {

@@ -54,8 +54,8 @@ int opgate_sim_watch(const char* tools);
 /// not larger than its length stays, so that it can be asked for with more room.
 size_t opgate_sim_take_finding(char* text, size_t bytes);
 
-/// Whoever frees the device memory at the address waits for the stream first: a promise of an allocator that
-/// takes memory back in the order of streams, for the tool `stream`.
+/// The code that frees the device memory at the address waits for the stream first: a promise of an
+/// allocator that takes memory back in the order of streams, for the tool `stream`.
 int opgate_sim_will_wait(const void* pointer, void* stream);
 
 /// Until the host waits for the stream, nothing more of it runs, and what other streams get runs at once
@@ -76,7 +76,7 @@ int opgate_sim_restart_block_orders(unsigned number);
 /// Forgets what opgate_sim_take_refused_launch() would have taken.
 int opgate_sim_refuse_launch(unsigned number);
 
-/// What a program does that changes the PTX which the device reads. Both functions may be called on any thread.
+/// For a program that changes the PTX which the device reads. The functions may be called on any thread.
 typedef struct OpgateSimPtxHook {
   /// The source that is read instead of this one, with a zero at its end; it is copied. Null: this one.
   const char* (*replace)(const char* ptx, size_t bytes);
@@ -99,7 +99,7 @@ size_t opgate_sim_take_refused_in_capture(char* name, size_t bytes);
 /// byte, or that of OPGATE_SIM_FILL where it is negative.
 int opgate_sim_fill_kernels(int byte);
 
-/// Copies memory of a device for somebody who only watches the program. What the device has been given before
+/// Copies memory of a device for code that only watches the program. What the device has been given before
 /// runs first, and where it fails, the program's own next function fails. 0 where the memory holds nothing
 /// that is known: it is not allocated, a kernel has failed, or a graph is captured.
 int opgate_sim_peek(void* to, const void* from, size_t bytes);
@@ -115,7 +115,7 @@ void opgate_sim_leave_turns(void);
 size_t opgate_sim_wrong_settings(char* text, size_t bytes);
 
 /// Gives the parameters of a kernel of a module, a CUfunction, their names, one a line, in the order of the
-/// PTX; those that a compiler adds behind them have none. Findings name them.
+/// PTX; those that a compiler adds after them have none. Findings name them.
 int opgate_sim_name_parameters(void* function, const char* names);
 
 /// From now on ATen's operators run when they are called (1), in the order of their streams (0), or as

@@ -56,7 +56,7 @@ int run_program(const RecordOptions& options, const fs::path& scratch) {
     std::map<std::string, std::string> simulator = simulator_environment();
     command.environment["LD_PRELOAD"] = preload.string() + ":" + simulator.at("LD_PRELOAD");
     command.environment.merge(simulator);
-    // A test that makes the device fail must not cost those behind it, as with `opgate sim`.
+    // A test that makes the device fail must not cost those after it, as with `opgate sim`.
     command.environment["OPGATE_SIM_RECOVER"] = "1";
   }
   if (!options.namespaces.empty())

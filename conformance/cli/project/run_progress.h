@@ -53,7 +53,7 @@ class RunProgress : public RunListener {
   size_t total_;
   size_t broken_ = 0;
   std::array<Count, kLanes> lanes_{};
-  std::set<std::string> found_;  // operators of which a broken case has been told
+  std::set<std::string> found_;  // operators of which a broken case has been reported
   std::vector<std::string> unsaid_;
   ProgressLine line_;
 };

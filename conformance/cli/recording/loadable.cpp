@@ -34,7 +34,7 @@ std::vector<std::string> texts(const std::vector<fs::path>& files) {
     const NativeLibraries loaded = load_libraries(texts(recording.libraries), python_interpreter(),
                                                   /*modules_may_load=*/false, texts(recording.loaded));
     said = json(loaded.in_order).dump();
-  } catch (const SetupError&) {  // told by `opgate run`
+  } catch (const SetupError&) {  // reported by `opgate run`
   }
   for (size_t begin = 0; begin < said.size();) {
     const ssize_t written = ::write(descriptor, said.data() + begin, said.size() - begin);

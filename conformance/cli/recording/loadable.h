@@ -14,7 +14,7 @@ namespace opgate {
 
 /// The libraries of operators, and before each of them those of `loaded` that it needs and does not find by
 /// itself, which the program's Python modules had loaded. They are tried in a child process. One that cannot
-/// be loaded stays as it is: `opgate run` tells why.
+/// be loaded stays as it is: `opgate run` reports why.
 std::vector<std::filesystem::path> libraries_with_needs(const Recording& recording);
 
 struct ImportableModules {

@@ -53,7 +53,7 @@ std::string callers_text(const Defect& defect) {
   return fmt::format("{}", fmt::join(texts, "; "));
 }
 
-// What the reason of a crash or of a wrong spec tells that the cause does not: what was printed last, limits.
+// What the reason of a crash or of a wrong spec says that the cause does not: what was printed last, limits.
 std::string beyond_cause(const Defect& defect) {
   if (defect.evidence.verdict == Verdict::crash) return defect.evidence.remarks;
   return defect.evidence.reason == defect.cause ? "" : defect.evidence.reason;

@@ -80,7 +80,7 @@ void Tally::add(std::string_view call_id, const CallFacts& facts) {
   samples_.add(call_id, facts);
 }
 
-// Findings that share their begin, as "`slots` is not checked: where one element is -1, ..." does, become one
+// Findings that share their start, as "`slots` is not checked: where one element is -1, ..." does, become one
 // note.
 void Tally::add_note(std::string_view case_id, std::string_view op, std::string_view check,
                      const Judgement& judgement) {

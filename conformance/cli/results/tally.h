@@ -44,7 +44,7 @@ class Tally : public RunListener {
   enum class Columns { checks, groups };
   std::string table(Columns columns) const;
 
-  /// Lines of results.jsonl behind the verdicts, from which the reports are made: for each operator, device
+  /// Lines of results.jsonl after the verdicts, from which the reports are made: for each operator, device
   /// and check its cell and the text of its first finding, then the defects, with the text of their examples.
   std::vector<nlohmann::json> closing_lines() const;
 

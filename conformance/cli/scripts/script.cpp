@@ -346,7 +346,7 @@ class Script {
         function("reference", spec_.reference_op));
   }
 
-  // Calls the operator on the same tensors with other values before, behind and between their elements.
+  // Calls the operator on the same tensors with other values before, after and between their elements.
   static std::string other_surroundings() {
     return "def within(value):\n"
            "    placed = []\n"

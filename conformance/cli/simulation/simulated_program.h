@@ -30,7 +30,7 @@ struct ChosenOrder {
 /// What can be looked for, as words of the command line.
 const std::vector<std::string>& simulator_tools();
 
-/// Of these tools, those that watch kernels. The device finds what the others report in any case.
+/// Those of these tools that watch kernels. The device finds what the others report in any case.
 std::vector<std::string> tools_that_watch(const std::vector<std::string>& tools);
 
 /// Runs the program, and appends what is found to `report`.

@@ -1,4 +1,4 @@
-// coverage.changed: tells which operators are no longer checked, or are now. Nothing is refused for it.
+// coverage.changed: reports which operators are no longer checked, or are now. Nothing is refused for it.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// waiver.changed: tells which waivers came, went, or say something else now. Nothing is refused for it.
+// waiver.changed: reports which waivers came, went, or say something else now. Nothing is refused for it.
 #include <fmt/format.h>
 
 #include "gate/rule.h"

@@ -69,7 +69,7 @@ bool leaves_results_untouched(const std::string& id) {
 }
 
 // The planned calls of the subject `name`, each with the ids of its checks. They are made in this process,
-// where nobody can end a call that counts to a huge integer.
+// where nothing can end a call that counts to a huge integer.
 std::vector<std::pair<std::string, std::vector<std::string>>> plan(const std::string& described_checks,
                                                                    const std::vector<std::string>& patterns,
                                                                    const std::string& name) {

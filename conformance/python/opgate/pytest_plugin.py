@@ -133,7 +133,7 @@ class ItemResult:
     defects: list[dict[str, Any]] = field(default_factory=list)
 
     def findings(self) -> list[str]:
-        """A text for each defect that the item's cases show. The one of its example tells it in full."""
+        """A text for each defect that the item's cases show. The one of its example describes it in full."""
         broken = {line["case"]: line for line in self.verdicts if line["verdict"] in BAD}
         findings = []
         for defect in self.defects:

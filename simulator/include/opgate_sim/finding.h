@@ -68,7 +68,7 @@ std::string with_actor(const std::string& text, const FindingPlace& place);
 /// One line for people.
 std::string to_text(const Finding& finding);
 
-/// Who was at the place: "block 0,0,0, thread 3,0,0", behind the kernel if it is another one; "stream 2" or
+/// What was at the place: "block 0,0,0, thread 3,0,0", after the kernel if it is another one; "stream 2" or
 /// "the host"; empty if only the location is known.
 std::string actor_at(const FindingPlace& place);
 

@@ -110,7 +110,7 @@ at::Tensor on_meta(const at::Tensor& tensor) {
   return at::empty_strided(tensor.sizes(), tensor.strides(), tensor.options().device(at::kMeta));
 }
 
-// Of any operator whose sizes do not depend on values, zeros tell the sizes; as indices they are valid, too.
+// For any operator whose sizes do not depend on values, zeros give the sizes; as indices they are valid, too.
 at::Tensor zeros_on_cpu(const at::Tensor& tensor) {
   at::Tensor zeros = at::empty_strided(tensor.sizes(), tensor.strides(), tensor.options().device(at::kCPU));
   return as_number_like(zeros.zero_(), tensor);

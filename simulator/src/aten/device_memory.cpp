@@ -65,7 +65,7 @@ void note_accesses(const std::string& op, const std::vector<OpgateSimAccess>& ac
   check(call(op.c_str(), accesses.data(), accesses.size()));
 }
 
-// Torch's own allocator is told by ATen's kernel, which this replaces.
+// ATen's kernel, which this replaces, informs torch's own allocator.
 void record_stream(at::Tensor& tensor, c10::Stream stream) {
   const c10::cuda::CUDAStream of_device(stream);
   c10::cuda::CUDACachingAllocator::recordStream(tensor.storage().data_ptr(), of_device);

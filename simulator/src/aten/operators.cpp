@@ -78,7 +78,7 @@ at::Tensor depthwise(const at::Tensor& self, const at::Tensor& weight, at::IntAr
                          self.size(1));
 }
 
-// Of such an operator, CUDA's kernel waits for the device as well: its result is on the host, or its sizes
+// For such an operator, CUDA's kernel waits for the device as well: its result is on the host, or its sizes
 // depend on values.
 bool waits_on_a_gpu(const c10::OperatorHandle& op) {
   return op.hasTag(at::Tag::dynamic_output_shape) || op.hasTag(at::Tag::data_dependent_output) ||

@@ -10,11 +10,11 @@ namespace opgate::simulator {
 
 struct Chunk {
   std::size_t begin = 0;
-  std::size_t end = 0;  ///< the index behind its last instruction
+  std::size_t end = 0;  ///< the index after its last instruction
   bool is_turn_end = false;
   bool is_entry = false;  ///< compiled code can be entered here
   std::vector<Slot>
-      live;  ///< registers that may be read, at its begin or later, before they are written; ascending
+      live;  ///< registers that may be read, at its start or later, before they are written; ascending
   std::vector<std::size_t> next;  ///< chunks that may follow
 };
 

@@ -161,7 +161,7 @@ bool KernelCompilation::use(LoadedObject object, std::vector<CompiledFunction> f
   return true;
 }
 
-// Whoever has asked for compiled kernels wants to know why there are none. Once is enough.
+// Says why there are none where compiled kernels were asked for. Once is enough.
 void KernelCompilation::complain(const std::string& why) const {
   static std::atomic<bool> is_said = false;
   if (settings_.when != CompilationSettings::When::always || is_said.exchange(true)) return;

@@ -55,7 +55,7 @@ class Emitter {
   /// Lets the interpreter execute the instruction.
   void hand_over(const Source& source);
 
-  /// Calls a function. The registers of the caller that matter behind the call have been saved, because the
+  /// Calls a function. The registers of the caller that matter after the call have been saved, because the
   /// thread may be left in the function.
   void call(const Source& source);
 

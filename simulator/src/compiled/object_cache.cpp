@@ -16,7 +16,7 @@ namespace object_cache {
 
 namespace fs = std::filesystem;
 
-// Behind the object comes the digest of its bytes: loading a file that was cut off would end the process.
+// After the object comes the digest of its bytes: loading a file that was cut off would end the process.
 constexpr std::string_view kMark = "OpGate kernel 1\n";
 constexpr std::size_t kTrailerBytes = kMark.size() + std::tuple_size_v<Digest>;
 
@@ -119,7 +119,7 @@ LoadedObject ObjectCache::build(const Digest& key, const std::string& code, cons
     why = "`" + object + "` cannot be written";
     return nullptr;
   }
-  // Whoever renames last wins; both files are the same.
+  // The last process to rename wins; both files are the same.
   fs::rename(object, path_of(key), failed);
   LoadedObject loaded = failed ? nullptr : open(path_of(key));
   if (loaded == nullptr) why = "`" + path_of(key) + "` cannot be loaded";

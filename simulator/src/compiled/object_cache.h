@@ -10,7 +10,7 @@
 
 namespace opgate::simulator {
 
-/// A shared object that is loaded for as long as anybody holds it.
+/// A shared object that is loaded for as long as anything holds it.
 using LoadedObject = std::shared_ptr<void>;
 
 class ObjectCache {

@@ -11,7 +11,7 @@ namespace opgate::simulator {
 struct Roles {
   std::vector<Slot> reads;  ///< without the guard
   std::vector<Slot> writes;
-  /// Its handler may let the thread wait, call, return or branch: compiled code cannot go on behind it.
+  /// Its handler may let the thread wait, call, return or branch: compiled code cannot go on after it.
   bool stops = false;
   Waits waits = Waits::never;         ///< whether a thread waits at it, and for which others
   bool ends = false;                  ///< nothing in the function comes after it, unless its guard is false

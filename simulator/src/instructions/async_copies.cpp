@@ -35,7 +35,7 @@ void begin(Thread& thread, const Instruction& in) {
   const std::uint64_t from = read<std::uint64_t>(thread, in, 1) + read<std::uint64_t>(thread, in, 2);
   if (from % bytes != 0) report_misaligned(in, from, bytes);
   const std::uint32_t count = bytes_to_read(thread, in, reads, bytes);
-  // What lies behind the bytes that are read need not be accessible.
+  // What lies after the bytes that are read need not be accessible.
   std::uint32_t done = 0;
   while (done < count) {
     const std::uint32_t piece = std::bit_floor(count - done);

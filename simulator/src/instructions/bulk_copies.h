@@ -16,7 +16,7 @@ struct BulkOperands {
 
 BulkOperands bulk_operands(const Thread& thread, const Instruction& in, bool has_mbarrier);
 
-/// PTX does not tell, but cards do: values that are sent into shared memory need a cluster, even if it has
+/// PTX does not say so, but cards do: values that are sent into shared memory need a cluster, even if it has
 /// only one block.
 void require_cluster(const Thread& thread, const Instruction& in);
 

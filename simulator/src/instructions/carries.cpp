@@ -28,7 +28,7 @@ void execute(Thread& thread, const Instruction& in) {
     a = static_cast<T>(operation == Operation::multiply_low ? product : product >> kBits);
     b = read<T>(thread, in, 3);
   }
-  // A subtraction adds the complement: the flag behind it is 1 if nothing was borrowed, as an H100 keeps it.
+  // A subtraction adds the complement: the flag after it is 1 if nothing was borrowed, as an H100 keeps it.
   if constexpr (kSubtracts) b = static_cast<T>(~static_cast<T>(b));
   const Wide result = a + b + carry;
   if ((in.immediate & kOut) != 0) thread.carry = (result >> kBits & 1) != 0;

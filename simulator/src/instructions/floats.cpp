@@ -131,7 +131,7 @@ T finished(T value) {
   return prepared<T, flush>(value);
 }
 
-// Of several NaNs of double precision, sums and products of an H100 pass on the second source, then the
+// Among several NaNs of double precision, sums and products of an H100 pass on the second source, then the
 // third, then the first.
 template <class Operation>
 constexpr bool kIsSumOrProduct =
@@ -268,7 +268,7 @@ Handler for_float(Draft& draft, Type type) {
                            : with_rounding<double, Operation>(draft, rounding, flush, saturate);
 }
 
-// Of instructions that take neither a rounding nor `.sat`.
+// For instructions that take neither a rounding nor `.sat`.
 template <class Operation>
 Handler for_single(Draft& draft) {
   const bool flush = draft.modifiers.take("ftz");

@@ -55,7 +55,7 @@ std::string text_at(Thread& thread, const Instruction& in, std::uint64_t address
   return text;
 }
 
-/// The arguments of `printf` behind the format, each at a multiple of its size.
+/// The arguments of `printf` after the format, each at a multiple of its size.
 class Arguments {
  public:
   Arguments(Thread& thread, const Instruction& in, std::uint64_t address)

@@ -22,8 +22,8 @@ constexpr std::uint32_t kSharedAlignment = 128;
 constexpr std::int64_t kUnit = 16;  // bytes of a row that are copied together
 
 // The operands of a load are the target, the map with its coordinates, and the mbarrier; those of a store the
-// map and the source. Behind each address, and behind the coordinates of the map, is a slot with the offset.
-// Behind the mbarrier are the offsets of im2col or the mask of blocks. An instruction does not hold the rank,
+// map and the source. After each address, and after the coordinates of the map, is a slot with the offset.
+// After the mbarrier are the offsets of im2col or the mask of blocks. An instruction does not hold the rank,
 // which its opcode names.
 struct Operands {
   const Thread& thread;
@@ -90,7 +90,7 @@ TensorMap map_at(Thread& thread, const Instruction& in, const Operands& operands
   return map;
 }
 
-// PTX does not tell, but cards do: a box begins where a unit of its row begins, also outside of the tensor.
+// PTX does not say so, but cards do: a box begins where a unit of its row begins, also outside of the tensor.
 void require_whole_units(const TensorMap& map, std::int32_t begin, const Instruction& in) {
   if (map.slice_bytes != 0) return;  // slices are whole units
   const std::int64_t bytes = std::int64_t{begin} * map.element_bytes();
@@ -101,7 +101,7 @@ void require_whole_units(const TensorMap& map, std::int32_t begin, const Instruc
                                                     std::to_string(kUnit)};
 }
 
-// A card says so of dimension 0. It has told nothing of the other ones yet.
+// A card says so of dimension 0. The other ones are not known yet.
 void require_store_behind_begin(std::int32_t begin, const Instruction& in) {
   if (begin < 0)
     throw KernelFault{Fault::illegal_instruction, *in.text + " to coordinate " + std::to_string(begin) +

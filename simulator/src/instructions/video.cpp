@@ -1,5 +1,5 @@
 // The scalar video instructions: arithmetic of parts of registers in more than 32 bits, with a second
-// operation behind it. vmad is not simulated.
+// operation after it. vmad is not simulated.
 #include <algorithm>
 #include <array>
 #include <bit>

@@ -47,7 +47,7 @@ struct Shape {
   bool is_of_integers() const { return d == Type::s32; }
   unsigned registers_of_tile() const { return d == Type::f16 ? 2 : 4; }
 
-  // The operands behind each other: d, a, b, whether sums are added to, the signs of a and b, and their
+  // The operands, one after the other: d, a, b, whether sums are added to, the signs of a and b, and their
   // orders.
   std::size_t at_a() const { return std::size_t{tiles} * registers_of_tile(); }
   std::size_t at_b() const { return at_a() + (a_in_registers ? kFragment : 1); }

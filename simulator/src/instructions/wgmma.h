@@ -33,7 +33,7 @@ struct SumOfProduct {
 
 void for_each_sum_of_product(const Instruction& in, const std::function<void(const SumOfProduct&)>& visit);
 
-/// The operands of `a` if it lies in registers: the first one and the one behind the last. Those with an odd
+/// The operands of `a` if it lies in registers: the first one and the one after the last. Those with an odd
 /// index hold rows that are eight further down. Equal if `a` lies in shared memory.
 std::pair<std::size_t, std::size_t> registers_of_a(const Instruction& in);
 
@@ -44,7 +44,7 @@ bool adds_to_sums(const Thread& thread, const Instruction& in);
 /// if it lies in registers.
 std::vector<Slot> registers_of_product(const Instruction& in);
 
-/// Whether behind it no product of the thread is pending, in the slots of a new frame that are given.
+/// Whether after it no product of the thread is pending, in the slots of a new frame that are given.
 bool waits_for_all_products(const Instruction& in, const OperandForm& form,
                             const std::vector<std::uint64_t>& initial);
 

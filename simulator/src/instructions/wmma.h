@@ -1,4 +1,4 @@
-// Which memory `wmma.load` and `wmma.store` access, for whoever watches.
+// Which memory `wmma.load` and `wmma.store` access, for tools that watch.
 #pragma once
 
 #include <cstdint>

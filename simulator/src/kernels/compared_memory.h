@@ -60,7 +60,7 @@ class ComparedMemory final : public DeviceMemory {
   DeviceMemory& memory_;
   bool host_may_write_;
   bool is_second_ = false;
-  std::map<std::uint64_t, Copy> copies_;  // by the begins of the allocations
+  std::map<std::uint64_t, Copy> copies_;  // by the starts of the allocations
   std::size_t copied_ = 0;                // bytes
   std::vector<HeapCall> heap_calls_[2];
   std::function<void()> restore_heap_;

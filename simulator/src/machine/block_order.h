@@ -21,7 +21,7 @@ class BlockOrder {
   static constexpr std::uint64_t kCounted = 4;
 
   /// With the seed 0, blocks begin in the order of their indices. `launch` is the number of the launch: those
-  /// of a program have orders of their own. Of n blocks that are counted, the seeds 1 to n! give all orders,
+  /// of a program have orders of their own. For n blocks that are counted, the seeds 1 to n! give all orders,
   /// whatever the launch is, and so do the next n!, in which other orders of two launches come together.
   BlockOrder(std::uint64_t blocks, std::uint64_t seed, std::uint64_t launch = 0)
       : blocks_(blocks), is_listed_(seed != 0 && blocks <= kFew) {
@@ -40,7 +40,7 @@ class BlockOrder {
     if (factor_ == 1 && first_ == 0) first_ = 1;
   }
 
-  /// Those of `first` come first, the others follow by index. Of so few blocks only.
+  /// Those of `first` come first, the others follow by index. For so few blocks only.
   static constexpr std::uint64_t kMostAfter = 32;
   static BlockOrder after(std::uint64_t blocks, const std::vector<std::uint64_t>& first) {
     BlockOrder order(blocks, 0);

@@ -93,7 +93,7 @@ bool Block::meet_again(const Together& threads, int& turn) {
   return true;
 }
 
-// Where one instruction for the whole warp is behind the other, compiled code has nothing to do in between.
+// Where one instruction for the whole warp follows the other, compiled code has nothing to do in between.
 void Block::execute_together(const Together& threads, int& turn) {
   const Function& kernel = *program().functions.front();
   execute_in_warp(threads.first, kernel.code[stops_[threads.first] - 1]);
@@ -113,7 +113,7 @@ void Block::execute_those_behind(std::size_t first, int& turn) {
 }
 
 // Whether all lanes of a warp execute an instruction next for which they would only stop to meet there, such
-// as one `mma` behind another.
+// as one `mma` after another.
 bool Block::meets_at_next(std::size_t first, std::size_t end) const {
   const Thread& thread = threads_[first];
   if (observer_ != nullptr || thread.state != Thread::State::running) return false;

@@ -28,7 +28,7 @@ struct CompiledWindow {
   std::uint64_t to_host = 0;  ///< what must be added to a device address
 };
 
-/// Who goes on together: one thread, a block from barrier to barrier, or a warp, also from one instruction
+/// What goes on together: one thread, a block from barrier to barrier, or a warp, also from one instruction
 /// that it executes together to the next.
 constexpr std::uint64_t kAlone = 0;
 constexpr std::uint64_t kBlockTogether = 1;
@@ -74,7 +74,7 @@ struct CompiledContext {
   std::uint64_t settled = 0;     ///< of them, those of which the thread has frames
   std::uint64_t local_base = 0;  ///< of the frame that runs, in local memory
   std::uint64_t fill = 0;        ///< of new local memory
-  // What there is room for: slots, bytes of local memory, and frames behind this one.
+  // What there is room for: slots, bytes of local memory, and frames after this one.
   const std::uint64_t* end_of_registers = nullptr;
   std::uint64_t local_room = 0;
   std::uint64_t frames_left = 0;

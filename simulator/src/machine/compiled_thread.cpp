@@ -80,7 +80,7 @@ std::uint64_t call(CompiledContext* context, std::uint64_t index, std::int64_t l
   // A turn may end where a function begins.
   const bool begins = left > 0 && context->calls != kMostCalls;
   thread.call(caller.calls[static_cast<std::size_t>(in.immediate)]);
-  // The slots of a thread move if there is not enough memory behind them.
+  // The slots of a thread move if there is not enough memory after them.
   if (context->together != kAlone) context->registers_of[context->linear_index] = thread.first_registers();
   context->next = kNextIsSet;
   set_frame(*context, thread);

@@ -10,7 +10,7 @@ namespace opgate::simulator {
 /// Combines each element of a place with one that is added to it, as a reduction does.
 using Combine = void (*)(unsigned char* to, const unsigned char* from, std::size_t bytes);
 
-/// Bytes that are copied later. Whoever begins a copy has asked whether both sides may be accessed.
+/// Bytes that are copied later. The code that begins a copy has asked whether both sides may be accessed.
 struct Copy {
   unsigned char* to = nullptr;
   const unsigned char* from = nullptr;  ///< null: zeros
@@ -41,7 +41,7 @@ class CopyQueue {
   std::uint64_t happened() const { return pending_.empty() ? begun_ : pending_.front().number; }
   /// How many of them have been read at least.
   std::uint64_t read() const;
-  /// Bytes that the copies read which were begun behind the first `count`.
+  /// Bytes that the copies read which were begun after the first `count`.
   std::size_t bytes_read_behind(std::uint64_t count) const;
   /// The first `count` copies of the thread happen, whether they are in a group or not.
   void finish_first(std::uint64_t count);

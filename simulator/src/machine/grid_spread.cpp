@@ -19,7 +19,7 @@ constexpr std::uint64_t kMostTurnsBeforeFault = std::uint64_t{1} << 14;
 }  // namespace
 
 // Whether anything but the kernel itself keeps the launch on one thread: an order that was asked for, what
-// blocks have in common, and whoever watches them.
+// blocks have in common, and what watches them.
 bool Grid::may_spread() const {
   return waiting_.left() != 0 && observer_ == nullptr && launch_.schedule == nullptr &&
          launch_.instruction_limit == 0 && launch_.grid_workspace == 0 && launch_.printed == nullptr &&

@@ -65,7 +65,7 @@ void begin_threads(Helpers& all, unsigned wanted) {
   try {
     for (; all.threads < wanted; ++all.threads) begin_background_thread([&all] { help(all); }).detach();
   } catch (const std::system_error&) {
-    // The system has no more threads. Whoever is there does the work.
+    // The system has no more threads. Those that there are do the work.
   }
 }
 

@@ -158,7 +158,7 @@ void LateStores::make_visible(std::uint32_t block, unsigned char* at, std::size_
   }
 }
 
-// Of stores that have left the buffer. A word may hold others.
+// For stores that have left the buffer. A word may hold others.
 void LateStores::forget_words_of(const Buffer& buffer, std::uintptr_t begin, std::size_t bytes) {
   using late_stores::kWord;
   late_stores::for_each_word(begin, bytes, [&](std::uintptr_t word) {

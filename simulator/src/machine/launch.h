@@ -103,8 +103,8 @@ struct Launch {
   /// in an order of their own for each `order_seed`. The machine does not look at it: Module::run makes a
   /// LaunchObserver of it.
   Observer* observer = nullptr;
-  /// Of how late stores become visible to other blocks; 0: at once. Otherwise the launch is interpreted and
-  /// never compiled. As for the observer, Module::run makes a LaunchObserver of it.
+  /// The seed of how late stores become visible to other blocks; 0: at once. Otherwise the launch is
+  /// interpreted and never compiled. As for the observer, Module::run makes a LaunchObserver of it.
   std::uint64_t late_stores_seed = 0;
   /// For the observer: the launches of the stream that came before, to which this one is added; null if there
   /// are none.

@@ -38,7 +38,7 @@ using PendingWork = std::variant<BegunProduct, MoveOfSums>;
 
 /// The products of one warp, in the order in which it has begun them, and the groups that it has put them
 /// into. A product is computed when the warp waits for it, and not before, so that a kernel which forgets to
-/// wait finds what was there before. A move of a sum before the wait is repeated behind its product, because
+/// wait finds what was there before. A move of a sum before the wait is repeated after its product, because
 /// ptxas orders moves of registers as if there were no wait.
 class ProductQueue {
  public:

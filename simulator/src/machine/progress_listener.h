@@ -14,7 +14,7 @@ class ProgressListener {
   /// estimate.
   virtual void go_on(std::uint64_t executed, std::uint64_t remaining) = 0;
 
-  /// Is asked behind that: how many threads may run blocks of the launch from now on, if the launch itself
+  /// Is asked after that: how many threads may run blocks of the launch from now on, if the launch itself
   /// allows more than one; 1 or more.
   virtual unsigned threads(std::uint64_t executed, std::uint64_t remaining) = 0;
 };

@@ -25,7 +25,7 @@ class SpreadBlocks {
       : waiting_(std::move(waiting)), begun_(begun), at_once_(at_once) {}
 
   /// The next blocks of the order, the first of them at the end; none if all have begun, or if those that
-  /// have not are behind a fault.
+  /// have not come after a fault.
   std::vector<NextBlock> take();
 
   /// A block has come to a fault. The one that is kept is that of the block which began first, so that it

@@ -15,7 +15,7 @@ struct Image {
   enum class Kind : std::uint8_t { signed_integer, unsigned_integer, floating };
 
   std::uint64_t address = 0;
-  std::uint64_t row_pitch = 0;                  ///< bytes between the begins of rows
+  std::uint64_t row_pitch = 0;                  ///< bytes between the starts of rows
   std::uint64_t slice_pitch = 0;                ///< of slices, or of layers
   std::array<std::uint32_t, 3> sizes{1, 1, 1};  ///< elements; that of a dimension it does not have is 1
   std::uint32_t layers = 1;
@@ -42,7 +42,7 @@ struct ImageObject {
   std::uint32_t mark = 0;  ///< one of the two
   Image image;
   bool is_linear_memory = false;  ///< fetched by the index alone; zeros are beyond its end
-  // Of textures:
+  // For textures:
   std::array<Beyond, 3> beyond{Beyond::clamps, Beyond::clamps, Beyond::clamps};
   bool interpolates = false;
   bool is_normalized = false;    ///< coordinates from 0 to 1

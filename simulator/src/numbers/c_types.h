@@ -1,6 +1,6 @@
 // Makes a header one of C and of C++. What an instruction does is written once: the interpreter includes the
-// header, and its text comes before each kernel that is translated to C (compiled/prelude.h). Of functions
-// with one name, one for each type, C++ chooses by the type; in C their names end in it: `div_s32`.
+// header, and its text comes before each kernel that is translated to C (compiled/prelude.h). Among
+// functions with one name, one for each type, C++ chooses by the type; in C their names end in it: `div_s32`.
 #pragma once
 
 #ifdef __cplusplus

@@ -26,7 +26,7 @@ void multiply_doubles(const Product& product, Matrices& matrices) {
       for (std::size_t k = 0; k < product.k; ++k) {
         for (std::size_t j = 0; j < kSideBySide; ++j) {
           const double factor = b[k * product.n + first + j];
-          // Of several NaNs, that of `b` is passed on, and then that of the sum.
+          // Among several NaNs, that of `b` is passed on, and then that of the sum.
           if (factor != factor) {
             sums[j] = quieted(factor);
           } else {

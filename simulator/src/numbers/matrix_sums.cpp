@@ -73,7 +73,7 @@ constexpr std::int32_t kMostExponent = 100;
 // An exponent that all have.
 constexpr int kNoLeast = -1000;
 
-/// The products of a block and the sum so far are cut off so many bits behind the leading one of the largest
+/// The products of a block and the sum so far are cut off so many bits after the leading one of the largest
 /// of them, and what is left is added exactly.
 struct Precision {
   int fraction_bits;

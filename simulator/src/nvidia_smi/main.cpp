@@ -271,7 +271,7 @@ void answer(const Question& question) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  // That somebody asks which devices there are is no use of them.
+  // To ask which devices there are is no use of them.
   unsetenv("OPGATE_SIM_REPORT");
   try {
     answer(question_in({argv + 1, static_cast<std::size_t>(argc - 1)}));

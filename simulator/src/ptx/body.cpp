@@ -223,7 +223,7 @@ class Reader {
                                       std::to_string(count));
   }
 
-  // The offset of the first address is the immediate, as a rule; behind each further one follows a slot with
+  // The offset of the first address is the immediate, as a rule; after each further one follows a slot with
   // its offset.
   void put_operands(Draft& draft) {
     std::vector<Slot> slots;

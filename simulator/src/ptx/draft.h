@@ -17,7 +17,7 @@ struct Operand {
   enum class Kind : std::uint8_t { value, pair, vector, address };
 
   Kind kind = Kind::value;
-  /// One; two for `p|q`; the elements of `{a, b}` or of a vector; the base of `[a+4]`, and behind it the
+  /// One; two for `p|q`; the elements of `{a, b}` or of a vector; the base of `[a+4]`, and after it the
   /// coordinates of `[a, {x, y}]`.
   std::vector<Slot> slots;
   std::int64_t offset = 0;  ///< of an address
@@ -34,7 +34,7 @@ struct Draft {
   Instruction instruction;
   bool in_kernel = true;           ///< not in a function that a kernel calls
   Slot nowhere = 0;                ///< a slot that nothing reads
-  bool keeps_immediate = false;    ///< the offset of the first address comes into a slot behind it
+  bool keeps_immediate = false;    ///< the offset of the first address comes into a slot after it
   bool immediate_is_slot = false;  ///< the immediate is a slot that the instruction reads
 
   bool is(std::size_t operand, Operand::Kind kind) const {

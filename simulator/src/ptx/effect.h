@@ -56,7 +56,7 @@ struct Effect {
   Kind kind = Kind::none;
   Space space = Space::generic;  ///< for a copy in bulk, the one that is read
   std::uint8_t bytes = 0;        ///< of all elements
-  /// Of a vector; 0 if what is stored does not lie in the registers that follow the address.
+  /// For a vector; 0 if what is stored does not lie in the registers that follow the address.
   std::uint8_t lanes = 1;
   std::uint8_t rows = 32;    ///< threads of a warp that access memory, the first ones
   std::uint8_t operand = 0;  ///< which slot holds the address

@@ -37,7 +37,7 @@ struct Instruction {
   /// yet.
   const Annotation* annotation = nullptr;
 
-  /// Of any instruction, wide or not.
+  /// For any instruction, wide or not.
   Slot slot(std::size_t operand) const { return wide != nullptr ? wide[operand] : slots[operand]; }
 };
 

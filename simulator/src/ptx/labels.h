@@ -10,7 +10,7 @@
 
 namespace opgate::simulator {
 
-/// A label is known in its scope and in those inside of it, before and behind its place. Branches get their
+/// A label is known in its scope and in those inside of it, before and after its place. Branches get their
 /// targets when the scope of the label ends.
 class Labels {
  public:
@@ -31,7 +31,7 @@ class Labels {
   /// The next instruction branches to this label.
   void add_branch(const Token& label);
 
-  /// The index of the list of targets with this name, which may come behind the instruction that uses it.
+  /// The index of the list of targets with this name, which may come after the instruction that uses it.
   std::size_t table(const std::string& name);
   void add_target(std::size_t table, const Token& label);
 

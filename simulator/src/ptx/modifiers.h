@@ -1,4 +1,4 @@
-// The words behind the dots of an opcode.
+// The words after the dots of an opcode.
 #pragma once
 
 #include <initializer_list>
@@ -11,7 +11,7 @@
 
 namespace opgate::simulator {
 
-/// Whoever decodes an instruction takes the words that it knows. An instruction with words left over is not
+/// The decoder of an instruction takes the words that it knows. An instruction with words left over is not
 /// simulated, so that no modifier is ignored by mistake.
 class Modifiers {
  public:

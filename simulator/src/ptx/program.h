@@ -42,7 +42,7 @@ struct FrameValue {
     workspace_low,   ///< %envreg2 and %envreg1, from which `grid.sync()` takes its address
     workspace_high,
     total_shared,
-    local_address,  ///< `value` bytes behind the start of the frame's local memory
+    local_address,  ///< `value` bytes after the start of the frame's local memory
   };
   Kind kind;
   Slot slot = 0;
@@ -71,7 +71,7 @@ struct Function {
   std::vector<Instruction> code;
   std::vector<OperandForm> forms;            ///< of each instruction of `code`
   std::deque<std::vector<Slot>> wide_slots;  ///< `Instruction::wide` points here
-  /// Whether the turn of a thread may end in front of an instruction: at the start, behind a call, and where
+  /// Whether the turn of a thread may end in front of an instruction: at the start, after a call, and where
   /// a loop may begin.
   std::vector<bool> turn_ends;
   const CompiledFunction* compiled = nullptr;

@@ -111,7 +111,7 @@ void Tokens::skip_parentheses() {
 
 Passage Tokens::skip_braces(const std::function<void(const Token&)>& see) {
   const unsigned first = current_.line;
-  // The text behind the brace has not been scanned yet, because the brace is the current token.
+  // The text after the brace has not been scanned yet, because the brace is the current token.
   const std::size_t begin = at_;
   const unsigned line = line_;
   expect("{");

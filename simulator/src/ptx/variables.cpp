@@ -19,7 +19,7 @@ Declared read_type(Tokens& tokens) {
       const std::uint64_t value = integer(tokens.next());
       if (value == 0 || (value & (value - 1)) != 0)
         throw ParseError(word.line, "an alignment that is not a power of two");
-      // Behind .ptr it is the alignment of what the parameter points to.
+      // After .ptr it is the alignment of what the parameter points to.
       if (!is_pointer) alignment = value;
     } else if (name == "attribute") {
       tokens.skip_parentheses();

@@ -75,7 +75,7 @@ std::string with_ptx(const std::string& elf, const std::string& ptx) {
   std::vector<Elf64_Shdr> sections;
   for (unsigned index = 0; index < file.sections(); ++index) sections.push_back(file.section(index));
 
-  // The names, the PTX and the table of sections are written anew behind all else; what was there stays where
+  // The names, the PTX and the table of sections are written anew after all else; what was there stays where
   // it is.
   std::string changed = elf;
   Elf64_Shdr& names = sections[header.e_shstrndx];

@@ -15,7 +15,7 @@ constexpr std::string_view kForm =
     "write `launch 2 of KERNEL: blocks 3 1 and warps 1 of block 0`, with `;` between launches; the kernel, "
     "the blocks or the warps may be left out, and a block is `X`, `X,Y` or `X,Y,Z`";
 
-// The words of a text. A `;` and the `:` behind the launch are words of their own; those in the name of a
+// The words of a text. A `;` and the `:` after the launch are words of their own; those in the name of a
 // kernel are not.
 class Words {
  public:

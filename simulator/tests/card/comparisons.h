@@ -32,7 +32,7 @@ nlohmann::json compare_kernel(const Sides& sides, const KernelForm& form);
 /// Random instructions whose results PTX defines to the last bit.
 simulator::tests::RandomProgram program_of(unsigned seed);
 
-/// A program of random instructions. Where results differ, the line names the first instruction behind which
+/// A program of random instructions. Where results differ, the line names the first instruction after which
 /// they do.
 nlohmann::json compare_program(const Sides& sides, unsigned seed);
 

@@ -57,7 +57,7 @@ void add_small(std::vector<Form>& forms) {
   forms.push_back(plain_form(kGroup, "mad24.hi.sat.s32", "s32", {"s32", "s32", "s32"}));
 }
 
-// Arithmetic of parts of registers, with a second operation behind it.
+// Arithmetic of parts of registers, with a second operation after it.
 void add_video(std::vector<Form>& forms) {
   const auto add = [&](const std::string& opcode, const std::string& operands, bool has_third) {
     forms.push_back({.group = kGroup,

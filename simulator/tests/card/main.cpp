@@ -28,7 +28,7 @@ struct Options {
   bool no_kernels = false;
 };
 
-// The comparison behind which this process is of no use.
+// The comparison after which this process is of no use.
 struct LostBehind {
   std::string text;
 };
@@ -103,7 +103,7 @@ class Comparison {
   bool begun_ = options_.behind.empty();
   unsigned asked_ = 0;
   unsigned written_ = 0;
-  unsigned differing_ = options_.behind.empty() ? 0 : 1;  // the kernel behind which it goes on has failed
+  unsigned differing_ = options_.behind.empty() ? 0 : 1;  // the kernel after which it goes on has failed
 };
 
 // "DIGEST TEXT" in each line; lines that begin with # say where it comes from.
@@ -145,7 +145,7 @@ int compare_with_recorded(const Options& options) {
   return differing == 0 && compared == recorded.size() ? 0 : 1;
 }
 
-// Becomes a new process that goes on behind the kernel that failed.
+// Becomes a new process that goes on after the kernel that failed.
 [[noreturn]] void go_on(const std::vector<std::string>& arguments, const LostBehind& lost) {
   std::vector<std::string> words;
   for (std::size_t i = 0; i < arguments.size(); ++i) {

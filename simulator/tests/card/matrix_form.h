@@ -15,7 +15,7 @@ struct MatrixForm {
   std::string opcode;
   std::array<std::string, 4> types;
   std::array<unsigned, 4> registers;  ///< of a lane
-  /// Of wmma: what loads and stores are called ("row.m16n16k16"), and the leading dimension of each matrix.
+  /// For wmma: what loads and stores are called ("row.m16n16k16"), and the leading dimension of each matrix.
   std::string loads;
   std::array<unsigned, 4> strides{};
   std::array<std::string, 4> layouts{};

@@ -29,7 +29,7 @@ class Side {
   /// For people: "NVIDIA H100 80GB HBM3, driver 13.0".
   virtual std::string name() const = 0;
 
-  /// Failures of one kernel are results. Throws LostSide if nothing runs in this process behind this kernel,
+  /// Failures of one kernel are results. Throws LostSide if nothing runs in this process after this kernel,
   /// and std::runtime_error if the side cannot be used for another reason.
   virtual Result run(const Work& work) = 0;
 };

@@ -16,7 +16,7 @@ namespace tensor_facts {
 
 inline constexpr unsigned kThreads = 128;
 inline constexpr unsigned kSharedBytes = 8192;
-inline constexpr size_t kMargin = size_t{64} << 10;  // of memory before and behind the tensor
+inline constexpr size_t kMargin = size_t{64} << 10;  // of memory before and after the tensor
 inline constexpr size_t kMemoryBytes = 3 * kMargin;
 
 struct Job {
@@ -115,7 +115,7 @@ struct Tensor {
   }
 };
 
-// Of rows of `row_bytes` in the box, between which the tensor has a gap.
+// With rows of `row_bytes` in the box, between which the tensor has a gap.
 inline Tensor tensor_of(const ElementType& type, unsigned rank, unsigned row_bytes,
                         CUtensorMapSwizzle swizzle = CU_TENSOR_MAP_SWIZZLE_NONE) {
   static constexpr std::array<std::array<cuuint32_t, 4>, 6> kRows{

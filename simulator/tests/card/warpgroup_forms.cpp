@@ -23,7 +23,7 @@ struct Product {
   unsigned n;
   unsigned k;
   std::string d, a, b;
-  std::string words = {};  // behind the types
+  std::string words = {};  // after the types
   bool a_in_registers = false;
   bool adds = true;
   bool negates_a = false;
@@ -63,7 +63,7 @@ struct Product {
 std::uint64_t descriptor_of(const Product& product, bool is_turned) {
   const unsigned row = kRowBytes.at(static_cast<std::size_t>(product.swizzle));
   const bool swizzled = product.swizzle != Swizzle::none;
-  // Eight rows lie behind each other. What comes next along the row, if anything does, is farther away.
+  // Eight rows follow each other. What comes next along the row, if anything does, is farther away.
   std::uint64_t leading = swizzled ? 1024 : 128;
   std::uint64_t stride = swizzled ? 8 * row : 256;
   if (is_turned) leading = swizzled ? 2 * std::uint64_t{8} * row : 128;
@@ -77,7 +77,7 @@ std::string list_of(const std::string& name, unsigned count) {
   return list + "}";
 }
 
-// Transfers of registers that lie behind each other in the global memory at %rd4.
+// Transfers of registers that follow each other in the global memory at %rd4.
 std::string transfers(const std::string& before, const std::string& after, const std::string& name,
                       unsigned count, unsigned from) {
   std::string text;

@@ -1,6 +1,6 @@
 // nvcc -ptx -arch=sm_90 -lineinfo
-// Kernels that are launched one behind the other with programmatic stream serialization.
-// What comes first: it lets the next kernel begin before it stores its results, behind them, or never.
+// Kernels that are launched one after the other with programmatic stream serialization.
+// What comes first: it lets the next kernel begin before it stores its results, after them, or never.
 extern "C" __global__ void first(int* values, const int* more) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   const int value = more[i];

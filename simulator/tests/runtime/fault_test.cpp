@@ -71,7 +71,7 @@ TEST(SimulatedFaultDeathTest, IsSticky) {
     const cudaStream_t stream = new_stream();
     EXPECT_EQ(cudaStreamSynchronize(nullptr), cudaErrorIllegalAddress);
     EXPECT_EQ(cudaGetLastError(), cudaErrorIllegalAddress);
-    EXPECT_EQ(cudaGetLastError(), cudaSuccess);  // it was told, and only other functions fail from now on
+    EXPECT_EQ(cudaGetLastError(), cudaSuccess);  // it was reported, and only other functions fail from now on
     EXPECT_EQ(cudaPeekAtLastError(), cudaSuccess);
     void* more = nullptr;
     EXPECT_EQ(cudaMalloc(&more, 4), cudaErrorIllegalAddress);

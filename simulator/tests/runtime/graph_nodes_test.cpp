@@ -6,7 +6,7 @@
 namespace simulated::graph_nodes_test {
 namespace {
 
-/// A graph, with a function for each kind of node. Each gives the node that it adds behind others.
+/// A graph, with a function for each kind of node. Each gives the node that it adds after others.
 class BuiltGraph {
  public:
   using Nodes = std::vector<cudaGraphNode_t>;
@@ -78,7 +78,7 @@ TEST(GraphNodes, RunInTheirOrder) {
   EXPECT_EQ(type, cudaGraphNodeTypeHost);
 }
 
-// Of nodes that nothing orders, the last one runs first: a missing edge shows.
+// Among nodes that nothing orders, the last one runs first: a missing edge shows.
 TEST(GraphNodes, AnEdgeIsAddedLater) {
   float* const data = device_floats(1, 0);
   BuiltGraph built;

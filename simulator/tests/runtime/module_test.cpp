@@ -73,7 +73,7 @@ void expect_adds(CUfunction function) {
   EXPECT_EQ(host_floats(data, 4), (std::vector<float>{2, 2, 2, 0}));
 }
 
-// Faults at the first float behind the allocation.
+// Faults at the first float after the allocation.
 void add_to_five_of_four(CUfunction function) {
   float* data = device_floats(4, 0);
   float value = 2;

@@ -1,5 +1,5 @@
-// The tools of OPGATE_SIM_TOOLS: which memory counts as written, and how findings are told. Each test is a
-// process of its own, because the environment is read once.
+// The tools of OPGATE_SIM_TOOLS: which memory counts as written, and how findings are reported. Each test is
+// a process of its own, because the environment is read once.
 #include <unistd.h>
 
 #include <array>

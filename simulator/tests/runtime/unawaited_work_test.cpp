@@ -127,8 +127,8 @@ TEST(UnawaitedWork, LeavesStreamsAloneThatAreHeldUp) {
   EXPECT_EQ(*pinned, 2);
 }
 
-// A function of the first stream runs, and what comes behind it waits for the second stream, whose work waits
-// for that function. Whoever looks for work meanwhile must come to an end.
+// A function of the first stream runs, and what comes after it waits for the second stream, whose work waits
+// for that function. A search for work meanwhile must come to an end.
 TEST(UnawaitedWorkDeathTest, StreamsWaitForEachOtherByTurnsWhileAnOperationRuns) {
   EXPECT_IN_CHILD("", {
     const cudaStream_t first = new_stream();

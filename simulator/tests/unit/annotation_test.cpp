@@ -37,7 +37,7 @@ TEST(SimulatedAnnotations, OfAccesses) {
   EXPECT_EQ(load.space, Space::global);
   EXPECT_EQ(load.bytes, 16);
   EXPECT_EQ(load.lanes, 4);
-  EXPECT_EQ(load.operand, 4);  // behind the registers
+  EXPECT_EQ(load.operand, 4);  // after the registers
   EXPECT_FALSE(load.is_strong);
   const Annotation store = annotation_of("st.release.cta.shared::cta.u16");
   EXPECT_EQ(store.kind, Kind::store);
@@ -103,7 +103,7 @@ TEST(SimulatedAnnotations, OfMatrices) {
   EXPECT_EQ(load.space, Space::shared);
   EXPECT_EQ(load.bytes, 16);
   EXPECT_EQ(load.rows, 16);
-  EXPECT_EQ(load.operand, 2);  // behind the registers
+  EXPECT_EQ(load.operand, 2);  // after the registers
   const Annotation store = annotation_of("stmatrix.sync.aligned.m8n8.x4.shared.b16");
   EXPECT_EQ(store.kind, Kind::store);
   EXPECT_EQ(store.rows, 32);

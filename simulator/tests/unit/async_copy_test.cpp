@@ -153,12 +153,12 @@ TEST(SimulatedAsyncCopies, MistakesAreFoundWhereTheyBegin) {
                "past the end of 192 bytes");
   expect_fault("cp.async.cg.shared.global [%r2], [%rd1], 16, 17;", Fault::trap, "of 16 bytes that reads 17");
   expect_fault("cp.async.ca.shared.global [%r2], [%rd1], 2;", Fault::trap, "of 2 bytes");
-  // Nothing is read from behind the end.
+  // Nothing is read from after the end.
   EXPECT_EQ(shared_after("cp.async.cg.shared.global [%r2], [%rd1+192], 16, 0; cp.async.wait_all;"),
             Shared().zeros(0, 16).bytes);
 }
 
-// Threads 64 to 127 read behind a barrier what the threads 0 to 63 copy without waiting for it. Those have
+// Threads 64 to 127 read after a barrier what the threads 0 to 63 copy without waiting for it. Those have
 // ended by then.
 TEST(SimulatedAsyncCopies, HappenAtTheEndOfAThreadBeforeOthersGoOn) {
   const std::string ptx = kernel_of(R"(.shared .align 4 .b8 s[512];

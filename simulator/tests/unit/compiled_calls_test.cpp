@@ -90,7 +90,7 @@ const std::string kPair =
     "[out+8]; }\n"
     "add.u32 %r3, %r5, %r6; add.u32 %r3, %r3, %r7;";
 
-// Turns end in each of the functions, and behind each of the calls.
+// Turns end in each of the functions, and after each of the calls.
 TEST(CompiledCalls, NothingIsLeftToTheInterpreter) {
   const Ran pairs = run_calls(rounds(kPair, 300));
   expect_no_fault(pairs.outcome);
@@ -151,7 +151,7 @@ TEST(CompiledCalls, LocalMemory) {
       rounds(changes + call_of("unset", "%r2", "%r4") + "ld.local.u32 %r5, [kept]; add.u32 %r3, %r4, %r5;",
              60));
   expect_no_fault(ran.outcome);
-  // Behind the end, before and after a call.
+  // Past the end, before and after a call.
   for (const std::string before : {"", changes.c_str()}) {
     const Ran outside = run_calls(
         ".local .align 4 .b8 kept[36]; mov.u64 %rd4, kept; cvta.local.u64 %rd5, %rd4; "

@@ -240,7 +240,7 @@ TEST(SimulatedIntegers, CarriesBuildWiderIntegers) {
          [&](U a, U b, U c) { return upper((Unsigned{a} << 64 | b) - (Unsigned{b} << 64 | c)); }},
         sources, 64);
   // A product of 64 bits by parts of 32: the way of __umul64hi and of wide integers.
-  // The flag is 1 behind a subtraction that borrowed nothing, and the next instruction takes it as it is.
+  // The flag is 1 after a subtraction that borrowed nothing, and the next instruction takes it as it is.
   check({"sub.cc.u32 %r4, %r1, %r2; addc.u32 %r0, %r3, 0;",
          [](U a, U b, U c) { return (c + (a >= b ? 1 : 0)) & 0xffffffff; }},
         combinations(edges_of_32_bits(), 3), 32);

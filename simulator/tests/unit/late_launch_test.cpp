@@ -295,7 +295,7 @@ TEST(LateLaunches, AreNotLateInMemoryOfTheHost) {
     EXPECT_TRUE(message_has_come(words_with(program, seed, seed, /*is_of_host=*/true)));
 }
 
-// All blocks set a flag to the same value, which is no race: whoever is second finds the value in memory.
+// All blocks set a flag to the same value, which is no race: the second one finds the value in memory.
 TEST(LateLaunches, HaveNoOtherRaces) {
   Tools tools;
   tools.race = true;

@@ -156,7 +156,7 @@ TEST(SimulatedMatrixMoves, AMistakeBehindOthersIsCountedAndNamed) {
   const Outcome right = outcome_of("[%r4];");
   const Outcome wrong = outcome_of("[%r4+8];");
   EXPECT_EQ(wrong.fault, Fault::misaligned_address);
-  // Behind the loads are the barrier, two instructions for the address, two stores, a load and the end.
+  // After the loads are the barrier, two instructions for the address, two stores, a load and the end.
   EXPECT_EQ(right.instructions - wrong.instructions, 7u * 32);
 }
 

@@ -21,7 +21,7 @@ namespace matrix_sums_test {
 constexpr int kFractionBits = 25;
 constexpr std::size_t kColumns = 8;
 
-// Products and the sum so far are cut off 25 bits behind the leading one of the largest of them, as their
+// Products and the sum so far are cut off 25 bits after the leading one of the largest of them, as their
 // factors have it, and added exactly. The value is not rounded yet.
 double exact_sum(const std::vector<float>& a, const std::vector<float>& b, float before) {
   int most = std::numeric_limits<int>::min();

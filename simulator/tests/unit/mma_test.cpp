@@ -275,7 +275,7 @@ TEST(SimulatedMatrixProducts, OfRandomBits) {
 double one(int, int) { return 1; }
 double zero(int, int) { return 0; }
 
-// A sum is exact but for what lies more than 25 bits behind the leading one, which each product loses by
+// A sum is exact but for what lies more than 25 bits after the leading one, which each product loses by
 // itself.
 // Neither their declarations nor their first uses put the registers of sums side by side.
 TEST(SimulatedMatrixProducts, OfSumsInRegistersThatLieApart) {

@@ -1,4 +1,4 @@
-// Which cells of the catalogue depend on the words behind the dots.
+// Which cells of the catalogue depend on the words after the dots.
 #include "ptx/opcode.h"
 
 #include <gtest/gtest.h>

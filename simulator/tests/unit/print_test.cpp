@@ -42,7 +42,7 @@ TEST(SimulatedPrinting, Conversions) {
   EXPECT_EQ(printed("%d %lld %.2f %s %c|%g\n"), "-7 21474836480 1.50 abc \x03|2\n");
   EXPECT_EQ(printed("%5d|%-14ld|%8.3e|%5s|%02x|%%"), "   -7|21474836480   |1.500e+00|  abc|03|%");
   EXPECT_EQ(printed("%hhu %lld"), "249 21474836480");
-  // The width is -7, the number lies in the gap behind it, and the integer of 8 bytes is read as a double.
+  // The width is -7, the number lies in the gap after it, and the integer of 8 bytes is read as a double.
   EXPECT_EQ(printed("%*d|%f"), "-1     |0.000000");
   EXPECT_EQ(printed("nothing"), "nothing");
   EXPECT_EQ(printed("%d%"), "-7%");

@@ -143,7 +143,7 @@ again: add.u32 %r3, %r2, 1; mov.u32 %r4, %r2; atom.global.cas.b32 %r2, [%rd1+PLA
   };
   expect_nothing(with("ld.global.u32 %r2, [%rd1];", "0"));
   expect_nothing(with("ld.global.u32 %r2, [%rd1+4];", "4"));
-  // Whose value is not compared, before or behind the loop.
+  // Whose value is not compared, before or after the loop.
   expect_race(with("ld.global.u32 %r9, [%rd1]; ld.global.u32 %r2, [%rd1];", "0"), "ld.global.u32 races with");
   expect_race(races_of("ld.global.u32 %r5, [%rd1]; atom.global.cas.b32 %r2, [%rd1], 0, 1;", {64}),
               "races with");

@@ -220,7 +220,7 @@ class RandomProgram {
         text += words[i];
         continue;
       }
-      // Of two results in one register, either may stay.
+      // Either of two results in one register may stay.
       std::string name = any(kNames[kind]);
       while (name == before) name = any(kNames[kind]);
       text += before = name;

@@ -60,7 +60,7 @@ class SmallFormat {
       numbers_.push_back(power == 0 ? std::ldexp(digits, 1 - bias - fraction)
                                     : std::ldexp(digits + (1 << fraction), power - bias - fraction));
     }
-    // Where infinity begins for rounding to nearest: one step behind the last number.
+    // Where infinity begins for rounding to nearest: one step after the last number.
     numbers_.push_back(2 * numbers_.back() - numbers_[numbers_.size() - 2]);
   }
 

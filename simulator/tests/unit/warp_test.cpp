@@ -41,7 +41,7 @@ std::uint32_t shuffled(const std::string& mode, std::uint32_t lane, std::uint32_
   return value(static_cast<std::uint32_t>(inside ? from : self)) * 2 + (inside ? 1 : 0);
 }
 
-// Behind a shuffle, all lanes of a warp execute instructions side by side: with guards that hold for some of
+// After a shuffle, all lanes of a warp execute instructions side by side: with guards that hold for some of
 // them, in a loop of many steps, up to a branch that some of them take, and up to the limit of the launch.
 TEST(SimulatedWarps, ComputeBehindAShuffle) {
   const std::string body = R"(

@@ -20,7 +20,7 @@ inline int registers_of_sums(const std::string& type, int columns) {
 }
 
 /// A kernel of 128 threads and two pointers. It fills the shared memory with the first bytes of its input,
-/// and %a0 to %a3 with those behind, sets %d0 to %dN to `begin` and %p1 to true, and stores %d0 to %dN of
+/// and %a0 to %a3 with those after them, sets %d0 to %dN to `begin` and %p1 to true, and stores %d0 to %dN of
 /// each thread after the body. %r3 is four times the index of the thread. `fence` orders the shared memory
 /// for what reads it by way of descriptors.
 inline std::string wgmma_kernel(int sums, std::uint32_t begin, const std::string& body,

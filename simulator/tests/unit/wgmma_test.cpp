@@ -138,7 +138,7 @@ std::uint32_t begin_of(const std::string& type) {
   return type == "s32" ? 2 : type == "f16" ? 0x40004000 : encoded(type, 2);
 }
 
-// The registers of all threads behind so many products.
+// The registers of all threads after so many products.
 std::vector<std::uint32_t> sums_of(const Form& form, const std::vector<unsigned char>& memory,
                                    std::uint32_t begin, int times = 1) {
   std::string body;

@@ -8,7 +8,7 @@ namespace wgmma_watched_test {
 
 constexpr Tools kAllTools{.init = true, .race = true, .sync = true};
 
-// Rows of 16 bytes without swizzling: `a` is 64 by 16 from the start on, `b` is 8 columns of 16 behind 16384
+// Rows of 16 bytes without swizzling: `a` is 64 by 16 from the start on, `b` is 8 columns of 16 after 16384
 // bytes.
 const std::string kMultiply =
     "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%d0, %d1, %d2, %d3}, 34363932672, 34363933696, %p1, "
@@ -140,7 +140,7 @@ TEST(SimulatedWarpgroupMistakes, NoFenceOfTheAsyncProxy) {
   expect_finding(found_in(right, ""), Finding::Kind::race,
                  "reads by the async proxy what st.shared.u32 of thread");
   expect_finding(found_in(right, "fence.proxy.async.global;\n"), Finding::Kind::race, "no fence.proxy.async");
-  // Behind the barrier, in the threads that read, it is as good.
+  // After the barrier, in the threads that read, it is as good.
   expect_nothing(found_in("fence.proxy.async.shared::cta;\n" + right, ""));
   // Before the stores it is not.
   expect_finding(found_in(kOverwrite + "bar.sync 0;\n" + right), Finding::Kind::race, "no fence.proxy.async");

@@ -151,7 +151,7 @@ def judge(call: Call) -> Judgement:
         ]
     )
     dtypes = _engine.dtypes(call.id)
-    # Of equal elements, an operator may return the index of any.
+    # An operator may return the index of any of several equal elements.
     floating_zeros = all(result.is_floating_point() for result in call.eager())
     tally = Tally()
 

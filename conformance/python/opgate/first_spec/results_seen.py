@@ -20,7 +20,7 @@ CALLS = 64  # of the recorded samples, in several layouts
 class Seen:
     """One call: the shapes and dtypes of its tensors and results, and the strides of each result.
 
-    Of a result it is known whether it is contiguous, and which tensors it has the strides of, as
+    For a result it is known whether it is contiguous, and which tensors it has the strides of, as
     torch.empty_like gives them.
     """
 

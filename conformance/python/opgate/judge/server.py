@@ -106,7 +106,7 @@ class Server:
             status = end.code if isinstance(end.code, int) else 2
         except KeyboardInterrupt:
             status = 130
-        except BrokenPipeError:  # nobody reads the report any more
+        except BrokenPipeError:  # the report is not read any more
             status = 1
         except BaseException as error:
             print(f"opgate: {type(error).__name__}: {error}", file=sys.stderr)
@@ -156,7 +156,7 @@ class Server:
 
 
 def listening(path: Path) -> socket.socket:
-    """A socket at this path. Raises Refused if it is taken; one that nobody listens at is replaced."""
+    """A socket at this path. Raises Refused if it is taken; one at which no process listens is replaced."""
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         if path.exists():
@@ -165,7 +165,7 @@ def listening(path: Path) -> socket.socket:
             if answers(path):
                 raise Refused(f"a server answers at {path} already")
             path.unlink()
-        before = os.umask(0o077)  # who can connect can run programs as this user
+        before = os.umask(0o077)  # anyone who can connect can run programs as this user
         try:
             listener.bind(str(path))
         finally:
@@ -177,7 +177,7 @@ def listening(path: Path) -> socket.socket:
 
 
 def answers(path: Path) -> bool:
-    """Whether somebody listens at this socket."""
+    """Whether a process listens at this socket."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
         try:
             probe.connect(str(path))

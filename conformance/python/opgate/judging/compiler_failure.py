@@ -23,7 +23,7 @@ def judge_failure(error: Exception, promised: str, call: str) -> Judgement:
 def own_assertion(error: BaseException) -> str | None:
     """Where an assertion without a message failed in Inductor, as "torch/_inductor/scheduler.py:12".
 
-    None for other errors: what a fake kernel or a launcher does wrong is told in words, or raised elsewhere.
+    None for other errors: what a fake kernel or a launcher does wrong is said in words, or raised elsewhere.
     """
     inductor = Path(torch.__file__).parent / "_inductor"
     seen: BaseException | None = error

@@ -24,8 +24,8 @@ def judge_call(
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Judgements as JSON, by check, and {"facts": ...} where a native check judged the call.
 
-    `begin` is told what comes next, for the progress of the run. Raises RuntimeError for a check or call that
-    does not exist.
+    `begin` is given what comes next, for the progress of the run. Raises RuntimeError for a check or call
+    that does not exist.
     """
     devices.start(call.device)
     judgements: dict[str, Any] = {}
@@ -69,7 +69,7 @@ def _judgement(check: Check, call: Call) -> Judgement:
 
 
 def _of_simulator(judgement: Judgement) -> Judgement:
-    """The judgement of a call on the simulated device, whose own limits tell nothing of the operator."""
+    """The judgement of a call on the simulated device, whose own limits say nothing about the operator."""
     what, failed, unsupported, frame, error = _engine.simulated_failure() or ("", False, False, "", "")
     if judgement.verdict == "pass" and not failed:
         return judgement

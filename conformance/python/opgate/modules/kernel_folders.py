@@ -1,7 +1,7 @@
 """Kernels that Hugging Face's kernel-builder has built, under names that stay the same for each build.
 
 A build registers its operators in a namespace with a hash, "_relu_cpu_30dc0ae", and its Python module has
-this name, too. Specs, recordings and reports name both "_relu_cpu". Where a process of OpGate is told of such
+this name, too. Specs, recordings and reports name both "_relu_cpu". Where a process of OpGate knows of such
 kernels, Python imports their modules by either name.
 """
 

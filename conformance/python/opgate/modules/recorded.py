@@ -48,7 +48,7 @@ def import_all(modules: list[dict[str, str]]) -> dict[str, Any]:
 
 
 def folders_for_import(name: str, given: list[str]) -> list[str]:
-    """Imports the module. Of the folders of `given`, those that its own imports need are returned.
+    """Imports the module. Returns those folders of `given` that its own imports need.
 
     They are moved from `given` to sys.path. Raises what the import raises.
     """
@@ -79,7 +79,7 @@ def forget_given_path() -> list[str]:
 
 
 def is_found(name: str, root: str) -> bool:
-    """Whether Python finds the module in that folder without being told."""
+    """Whether Python finds the module in that folder by itself."""
     try:
         spec = importlib.util.find_spec(name)
     except (ImportError, ValueError):

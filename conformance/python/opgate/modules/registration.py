@@ -15,7 +15,7 @@ from torch._library.utils import can_generate_trivial_fake_impl
 from opgate import _engine
 from opgate.modules.kernel_folders import registered_name, stable_name
 
-# torch.library.define(NAME, SCHEMA) registers from this file of torch, whoever calls it.
+# torch.library.define(NAME, SCHEMA) registers from this file of torch, whatever code calls it.
 DEFINED_BY_NAME = torch.library.__file__
 
 

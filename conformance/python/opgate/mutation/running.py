@@ -230,7 +230,7 @@ class Kernels:
         code = self.finder.kernel_of(function).get(STATE.chosen)
         if code is None:
             return
-        # What is compiled from mutants is read by nobody else.
+        # What is compiled from mutants is read by nothing else.
         os.environ["TRITON_CACHE_DIR"] = f"{self.folder}/triton"
         os.environ["OPGATE_SIM_CACHE"] = f"{self.folder}/simulator"
         self.mutated.append((function, function.src, code))

@@ -1,4 +1,4 @@
-"""Puts code before and behind parts of a source, which may contain each other."""
+"""Puts code before and after parts of a source, which may contain each other."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Wrapped:
-    """A part of a source, and what comes before and behind it."""
+    """A part of a source, and what comes before and after it."""
 
     begin: int
     end: int
@@ -19,7 +19,7 @@ class Wrapped:
 def spliced(content: bytes, wrapped: Iterable[Wrapped]) -> bytes:
     """The content with all of these, of which no two overlap without one containing the other.
 
-    Of several for the same part, the first one is the outermost.
+    Among several for the same part, the first one is the outermost.
     """
     begins: dict[int, list[tuple[int, str]]] = {}
     ends: dict[int, list[tuple[int, str]]] = {}
@@ -32,8 +32,8 @@ def spliced(content: bytes, wrapped: Iterable[Wrapped]) -> bytes:
     for place in sorted(begins.keys() | ends.keys()):
         pieces.append(content[at:place])
         at = place
-        # Of several parts with one end, the innermost ends first; of several with one begin, the outermost
-        # begins first; and of several for one part, the last one to begin is the first one to end.
+        # Among parts with one end, the innermost ends first; among those with one start, the outermost
+        # begins first; and among several for one part, the last one to begin is the first one to end.
         pieces += [
             after.encode() for _, after in sorted(reversed(ends.get(place, [])), key=lambda entry: entry[0])
         ]

@@ -52,6 +52,6 @@ def name_of_function(function: Callable[..., Any]) -> str:
         named = owner  # of its `apply`
     elif not hasattr(function, "__qualname__"):
         named = type(function)  # an object that can be called, such as a torch.nn.Module
-    # A function that pybind11 has made belongs to a capsule, by which nobody knows it.
+    # A function that pybind11 has made belongs to a capsule, by which it is not known.
     qualname = named.__name__ if isinstance(named, types.BuiltinFunctionType) else named.__qualname__
     return f"{stable_name(getattr(named, '__module__', None) or 'unknown')}:{qualname}"

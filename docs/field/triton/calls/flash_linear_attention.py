@@ -97,7 +97,7 @@ def in_chunks(g: torch.Tensor) -> torch.Tensor:
 
 
 def inverse_of_lower(a: torch.Tensor) -> torch.Tensor:
-    """Of I + A, for blocks of 32 rows."""
+    """The inverse of I + A, for blocks of 32 rows."""
     blocks = a.transpose(1, 2).reshape(1, H, -1, 32, 32)
     return torch.linalg.inv(torch.eye(32) + blocks.tril(-1)).reshape(1, H, -1, 32).transpose(1, 2)
 

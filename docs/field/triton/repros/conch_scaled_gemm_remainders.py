@@ -1,7 +1,7 @@
 """scaled_gemm loads b without a mask, and a with a mask for its rows alone.
 
-With sizes that are no multiples of the blocks (64), it reads behind the matrices, and what it reads
-behind the last column of a is multiplied and added.
+With sizes that are no multiples of the blocks (64), it reads past the matrices, and what it reads
+after the last column of a is multiplied and added.
 """
 
 import torch

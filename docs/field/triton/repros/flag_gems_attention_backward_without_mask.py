@@ -1,7 +1,7 @@
 """The backward of scaled_dot_product_attention loads the output's gradient without a mask.
 
-The masked load is a comment. Rows behind the last of a sequence belong to the next head, and for the
-last head to nobody.
+The masked load is a comment. Rows after the last of a sequence belong to the next head, and for the
+last head to nothing.
 """
 
 import flag_gems

@@ -1,6 +1,6 @@
 """A causal block of 128 queries takes two blocks of 64 keys, also if the sequence has 41.
 
-It loads a second scale, which is behind the end for the last head.
+It loads a second scale, which is past the end for the last head.
 """
 
 import torch

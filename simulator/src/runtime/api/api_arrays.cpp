@@ -78,7 +78,7 @@ cudaError_t copy_from(void* to, std::size_t pitch, const Place& from, const Copy
       "a copy of a CUDA array");
 }
 
-// So many bytes of the array from this place on, row behind row.
+// So many bytes of the array from this place on, row after row.
 CopySide bytes_from(Simulator& simulator, const Place& place, std::size_t bytes) {
   const CudaArray& array = array_of(simulator, place.array);
   const std::size_t begin = place.y * array.image.row_pitch + place.x_bytes;

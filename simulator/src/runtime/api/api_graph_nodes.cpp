@@ -1,5 +1,5 @@
 // Graphs that a program builds node by node. A node is added as a stream that captures adds it: a stream of
-// the simulator captures what the node does, behind the nodes that it depends on.
+// the simulator captures what the node does, after the nodes that it depends on.
 #include <memory>
 #include <string>
 #include <utility>

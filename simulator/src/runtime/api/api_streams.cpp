@@ -96,7 +96,7 @@ OPGATE_SIM_API cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t 
   });
 }
 
-// Unlike functions of cudaLaunchHostFunc, such a callback is called after a fault too, and told of it.
+// Unlike functions of cudaLaunchHostFunc, such a callback is called after a fault too, and given its error.
 OPGATE_SIM_API cudaError_t cudaStreamAddCallback(cudaStream_t handle, cudaStreamCallback_t callback,
                                                  void* data, unsigned flags) {
   return api_call([&](Simulator& simulator) {

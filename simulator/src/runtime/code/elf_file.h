@@ -11,7 +11,7 @@
 namespace opgate::simulator {
 
 /// Reads parts of a file in memory, which must outlive this object. Throws std::runtime_error for a part that
-/// would lie behind the end of the file.
+/// would lie past the end of the file.
 class ElfFile {
  public:
   ElfFile(const void* data, std::size_t bytes) : data_(static_cast<const char*>(data)), bytes_(bytes) {

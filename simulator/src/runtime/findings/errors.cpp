@@ -84,7 +84,7 @@ cudaError_t keep_fault(cudaError_t code) { return settings().recover ? code : ke
 
 cudaError_t peek() { return error_state::untold ? sticky() : error_state::last; }
 
-// A device that has failed fails each later function, but the last error is told once for each of them.
+// A device that has failed fails each later function, but the last error is reported once for each of them.
 cudaError_t take() {
   const cudaError_t last = std::exchange(error_state::last, cudaSuccess);
   if (!error_state::untold.exchange(false) && !settings().recover) return last;

@@ -53,7 +53,7 @@ std::string take_refused_in_capture();
 cudaError_t keep(cudaError_t code);
 
 /// The same for the error of a device that has failed. If devices recover, the one function that fails has
-/// told it.
+/// reported it.
 cudaError_t keep_fault(cudaError_t code);
 
 /// The error that this thread keeps; `take` forgets it, unless it is sticky.

@@ -21,8 +21,8 @@ bool has_report_file();
 /// Notes in the file that a launch follows this part of the schedule.
 void report_followed(const std::string& part);
 
-/// For a signal handler: writes a finding of the tool memory to stderr and to the file. Of `text`, which may
-/// have no quotes and no control characters, 300 bytes are written.
+/// For a signal handler: writes a finding of the tool memory to stderr and to the file. At most
+/// 300 bytes of `text`, which may have no quotes and no control characters, are written.
 void report_fault_of_host(const char* text);
 
 /// Something that the person who runs the program should know: always written.

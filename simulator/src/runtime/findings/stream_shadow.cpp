@@ -57,7 +57,7 @@ void StreamShadow::access(const StreamAccess& access, const StreamClock& known, 
       for (const StreamAccess& read : reads) look_at(read);
       continue;
     }
-    // Who comes after this read comes after those that come before it.
+    // What comes after this read comes after those that come before it.
     std::erase_if(reads,
                   [&](const StreamAccess& read) { return stream_shadow::comes_before(read, access, known); });
     reads.push_back(access);

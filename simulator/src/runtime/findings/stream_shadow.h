@@ -45,7 +45,7 @@ class StreamShadow {
   void split(std::uint64_t address);
   void fill_gaps(std::uint64_t begin, std::uint64_t end);
 
-  std::map<std::uint64_t, Segment> segments_;  ///< by their begin
+  std::map<std::uint64_t, Segment> segments_;  ///< by their start
 };
 
 }  // namespace opgate::simulator

@@ -65,7 +65,7 @@ class StreamWatch {
   /// A kernel has failed, and with it all that was issued before: nothing of it runs beside what comes.
   void context_ends();
 
-  /// Whoever frees the memory will wait for the stream, as an allocator above the runtime does.
+  /// The code that frees the memory will wait for the stream, as an allocator above the runtime does.
   void will_wait(std::uint64_t address, const Stream& stream);
 
  private:
@@ -84,7 +84,7 @@ class StreamWatch {
 
   StreamClock host_;
   std::map<std::uint64_t, Allocation>
-      allocations_;  ///< by their begin; those that began while the tool watches
+      allocations_;  ///< by their start; those that began while the tool watches
   StreamShadow shadow_;
   const Running* running_ = nullptr;
   std::set<std::pair<std::string, std::string>> reported_;  ///< operations with their streams

@@ -82,8 +82,8 @@ class Graph {
 /// An instantiated graph. It does not depend on the graph that it was made from.
 class GraphProgram {
  public:
-  /// Of nodes that nothing orders, the one that was added last runs first. `frees_on_launch`: memory that an
-  /// earlier launch has allocated and that is still in use is freed first.
+  /// Among nodes that nothing orders, the one that was added last runs first. `frees_on_launch`: memory that
+  /// an earlier launch has allocated and that is still in use is freed first.
   explicit GraphProgram(const Graph& graph, bool frees_on_launch = false);
 
   /// As the operation that `execution` runs.

@@ -119,7 +119,7 @@ void run(Simulator& simulator, Kernel& kernel, Launch launch, int device) {
 }
 
 // Kernels that torch has as machine code only, and that do nothing but pass time: the queue of a simulated
-// stream waits in any case until somebody waits for it.
+// stream waits in any case until it is waited for.
 bool only_passes_time(const std::string& kernel) { return kernel.find("spin_kernel") != std::string::npos; }
 
 }  // namespace launching

@@ -13,7 +13,7 @@ namespace opgate::simulator {
 void follow_schedule(Launch& launch);
 
 /// The process ends: reports the parts of the schedule that were for none of its launches. If there is a
-/// report of findings, who reads it knows of the other processes, too.
+/// report of findings, its reader knows of the other processes, too.
 void report_what_no_launch_followed();
 
 /// What of the order of a launch with a seed may matter for the finding, as the text of a schedule: the

@@ -11,7 +11,7 @@ namespace opgate::simulator {
 
 struct Simulator;
 
-/// One side of a copy: bytes between the begins of rows and of slices.
+/// One side of a copy: bytes between the starts of rows and of slices.
 struct CopySide {
   const void* data = nullptr;
   std::size_t row_pitch = 0;

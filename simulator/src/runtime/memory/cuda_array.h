@@ -21,7 +21,7 @@ struct CudaArray {
   std::size_t slices() const { return image.is_layered ? image.layers : image.sizes[2]; }
   std::size_t bytes() const { return slices() * image.slice_pitch; }
 
-  /// The side of a copy that begins so many bytes, rows and slices behind the start. Refuses what lies
+  /// The side of a copy that begins so many bytes, rows and slices after the start. Refuses what lies
   /// outside.
   CopySide side(std::size_t x_bytes, std::size_t y, std::size_t z, const CopyShape& shape) const;
 };

@@ -76,7 +76,7 @@ bool Heap::release(std::uint64_t address) {
   Allocation& block = found->second;
   block.freed = true;
   used_ -= block.bytes;
-  // Pages that it shares with the guards around it are of no use to anybody either.
+  // Pages that it shares with the guards around it are of no use to anything either.
   range_->drop(block.begin - plan_.guard / 2, block.bytes + plan_.guard);
   if (block.reserved)
     used_by_graphs_ -= block.bytes;
@@ -159,7 +159,7 @@ std::size_t Heap::remove_gap(std::map<std::uint64_t, std::size_t>::iterator gap)
   return bytes;
 }
 
-// The smallest gap that suffices is taken, so that there is still a large one when somebody asks for
+// The smallest gap that suffices is taken, so that there is still a large one when a program asks for
 // gigabytes.
 std::optional<std::uint64_t> Heap::take_gap(std::size_t room) {
   const auto smallest = gaps_by_size_.lower_bound({room, 0});

@@ -30,7 +30,7 @@ struct HeapPlan {
   std::size_t addresses = 0;  ///< guards and freed memory in quarantine use addresses, too
   std::size_t capacity = 0;   ///< how many bytes may be allocated at a time
   std::size_t alignment = 0;
-  std::size_t guard = 0;      ///< at least so many addresses behind each allocation stay free
+  std::size_t guard = 0;      ///< at least so many addresses after each allocation stay free
   unsigned char fill = 0xFF;  ///< the byte that new memory holds
 };
 
@@ -96,8 +96,8 @@ class Heap {
   std::size_t used_ = 0;
   std::size_t used_by_graphs_ = 0;
   std::size_t most_used_by_graphs_ = 0;
-  std::map<std::uint64_t, Allocation> blocks_;  // by begin; live, and freed ones in quarantine
-  std::map<std::uint64_t, std::size_t> gaps_;   // addresses that may be given out: bytes by begin
+  std::map<std::uint64_t, Allocation> blocks_;  // by start; live, and freed ones in quarantine
+  std::map<std::uint64_t, std::size_t> gaps_;   // addresses that may be given out: bytes by start
   std::set<std::pair<std::size_t, std::uint64_t>> gaps_by_size_;  // the same
   std::deque<std::uint64_t> quarantine_;                          // the oldest first
   std::size_t quarantined_ = 0;                                   // bytes of addresses

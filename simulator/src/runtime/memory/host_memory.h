@@ -38,7 +38,7 @@ class HostMemory {
   bool overlaps(std::uint64_t address, std::size_t bytes) const;
 
  private:
-  std::map<std::uint64_t, HostBlock> blocks_;  // by begin
+  std::map<std::uint64_t, HostBlock> blocks_;  // by start
 };
 
 }  // namespace opgate::simulator

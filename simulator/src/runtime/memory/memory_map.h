@@ -34,7 +34,7 @@ class MemoryMap {
  public:
   explicit MemoryMap(const Settings& settings);
 
-  /// From now on tools are told of new memory, and of what is accessed outside of kernels. Both may be null.
+  /// From now on tools learn of new memory, and of what is accessed outside of kernels. Both may be null.
   void tell(Observer* observer, std::shared_ptr<StreamWatch> streams) {
     observer_ = observer;
     written_ = observer == nullptr ? nullptr : &observer->memory();
@@ -52,7 +52,7 @@ class MemoryMap {
   /// Device memory of `bytes` bytes. Refuses with cudaErrorMemoryAllocation.
   std::uint64_t allocate(int device, std::size_t bytes);
 
-  /// The tools are told that the memory is new.
+  /// The tools learn that the memory is new.
   void note_new(std::uint64_t begin, std::size_t bytes);
 
   /// Something else than a kernel has written this memory.
@@ -112,7 +112,7 @@ class KernelMemory final : public DeviceMemory {
   void* translate(std::uint64_t address, std::size_t bytes, Access access, std::size_t& until,
                   std::string& why) override;
   Allocated allocation_of(std::uint64_t address) override;
-  // What is allocated and who may access it change only under the lock that a launch has.
+  // What is allocated and what may access it change only under the lock that a launch has.
   bool may_be_asked_at_once() const override { return true; }
   std::uint64_t allocate_in_kernel(std::size_t bytes) override;
   bool free_in_kernel(std::uint64_t address, std::string& why) override;

@@ -22,7 +22,7 @@ class Execution {
   /// Adds work to a stream, or to the graph that it captures. `after`: further work that it waits for.
   void issue(Stream& stream, Work work, std::vector<Mark> after = {});
 
-  /// From now on the tool is told of the order of operations. It may be null.
+  /// From now on the tool learns of the order of operations. It may be null.
   void tell(std::shared_ptr<StreamWatch> watch) { watch_ = std::move(watch); }
 
   /// The host has found out that the mark is reached.

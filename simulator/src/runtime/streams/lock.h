@@ -1,4 +1,4 @@
-// One lock guards the whole simulator. A function of the CUDA runtime takes it once, at its begin; what it
+// One lock guards the whole simulator. A function of the CUDA runtime takes it once, at its start; what it
 // calls inside the simulator expects it to be held.
 #pragma once
 

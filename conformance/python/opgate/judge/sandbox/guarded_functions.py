@@ -1,6 +1,6 @@
 """Functions that checkers rely on, and that a kernel has no reason to replace.
 
-The judge and all its processes are forks of one process, so that a function that nobody has replaced has the
+The judge and all its processes are forks of one process, so that a function that was not replaced has the
 same address in each of them: the judge compares addresses that a candidate's process reports with its own.
 """
 

@@ -1,4 +1,4 @@
-"""The judge's side of a candidate's process: messages with numbers that nobody knows before they are sent."""
+"""The judge's side of a candidate's process: messages with numbers that are unknown before they are sent."""
 
 from __future__ import annotations
 

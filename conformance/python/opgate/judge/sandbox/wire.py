@@ -35,7 +35,7 @@ class TookTooLong(Exception):
 def send(
     descriptor: int, head: dict[str, Any], blobs: list[bytes] | None = None, deadline: float | None = None
 ) -> None:
-    """Writes one message. Raises BrokenPipeError if nobody reads, and TookTooLong.
+    """Writes one message. Raises BrokenPipeError if no process reads, and TookTooLong.
 
     With a deadline, the descriptor must not block.
     """

@@ -62,7 +62,7 @@ def tensors_of(value: Any) -> list[torch.Tensor]:
 
 
 def same_structure(one: Any, other: Any) -> bool:
-    """Whether two results have the same parts; a list and a tuple are the same, as for who unpacks them."""
+    """Whether two results have the same parts; a list and a tuple are the same, as when unpacked."""
     if not isinstance(one, dict) or not isinstance(other, dict):
         return False
     if "dict" in one and "dict" in other and isinstance(one["dict"], dict):

@@ -87,7 +87,7 @@ def _divides(node: Node) -> bool:
 
 
 def _is_no_shared_memory(node: Node) -> bool:
-    """Whether this is the 0 of k<<<grid, block, 0, stream>>>: nobody notices a byte that no kernel uses."""
+    """Whether this is the 0 of k<<<grid, block, 0, stream>>>: a byte that no kernel uses goes unnoticed."""
     launch = node.parent
     return (
         launch is not None

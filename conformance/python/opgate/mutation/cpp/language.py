@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 HEADER = Path(__file__).with_name("mutants.h")
 HEADER_NAME = "opgate_mutants.h"
-# Of gcc, clang and nvcc: "FILE:LINE:COLUMN: error: ..." and "FILE(LINE): error: ...".
+# A diagnostic of gcc, clang and nvcc: "FILE:LINE:COLUMN: error: ..." and "FILE(LINE): error: ...".
 DIAGNOSTIC = re.compile(r"^(.+?)(?::(\d+)(?::\d+)?:|\((\d+)\):).*", re.MULTILINE)
 MOST_ATTEMPTS = 25
 LAST_LINES = 12

@@ -127,7 +127,7 @@ def _evaluated(node: Node) -> Iterator[Node]:
 
 
 def _is_message(arguments: Node, argument: Node) -> bool:
-    """Whether this is an argument of a refusal behind its condition."""
+    """Whether this is an argument of a refusal after its condition."""
     call = arguments.parent
     function = field(call, "function") if call is not None else None
     if function is None or not text(function).startswith(REFUSALS):

@@ -104,5 +104,5 @@ def widens(call: ast.Call) -> bool:
 
 
 def _grouped(node: ast.expr, code: str) -> str:
-    """The code of a node, in parentheses if what comes behind would bind to a part of it."""
+    """The code of a node, in parentheses if what comes after would bind to a part of it."""
     return code if isinstance(node, ast.Name | ast.Attribute | ast.Call | ast.Subscript) else f"({code})"

@@ -11,7 +11,7 @@ from functools import cached_property
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
-# What stands behind the first argument of these is the text of a refusal, or all of it is only printed.
+# What stands after the first argument of these is the text of a refusal, or all of it is only printed.
 REFUSALS = ("_check", "_check_value", "_check_index", "_check_type", "_check_not_implemented")
 PRINTED = ("print", "warn", "static_assert", "static_print", "device_assert", "device_print")
 # How fast a kernel is, or what is refused, and not what is computed.
@@ -36,7 +36,7 @@ class Text:
         return self.begins[node.lineno - 1] + node.col_offset
 
     def end(self, node: ast.expr | ast.stmt) -> int:
-        """The offset behind the node's last byte."""
+        """The offset after the node's last byte."""
         assert node.end_lineno is not None and node.end_col_offset is not None
         return self.begins[node.end_lineno - 1] + node.end_col_offset
 
