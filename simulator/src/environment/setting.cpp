@@ -63,7 +63,9 @@ constexpr std::array kRows{
         "how many threads run the blocks of a large launch in compiled code, 1 to 256; 0: as many as the "
         "machine has processors; workers of `opgate run` that run beside others have 1"},
     Row{"TOOLS", "", "runtime/devices/settings.cpp",
-        "which of the tools `init`, `race`, `sync` and `stream` watch kernels, with commas between them"},
+        "which of the tools `init`, `race`, `sync`, `stream` and `traffic` watch kernels, with commas "
+        "between "
+        "them"},
     Row{"TUNE", "0", "runtime/devices/settings.cpp",
         "1: all configurations of a kernel of Triton or of Inductor are timed, and the fastest is taken; "
         "otherwise the first that works, without tuning"},

@@ -177,11 +177,8 @@ void BlockWatch::exit(Thread& thread) {
   for (WatchedPromise& promise : std::exchange(async_.promises, {})) keep(promise);
 }
 
-// Null if there is no such block, which is a fault of the kernel.
-const BlockWatch* BlockWatch::owner_of(const Thread& thread, const WatchedAccess& access) const {
-  const std::uint64_t rank = access.address >> kRankAt;
-  if (access.space != Space::shared || rank == 0) return this;
-  return thread.block->cluster().block(rank - 1) == nullptr ? nullptr : cluster_->blocks[rank - 1];
+const BlockWatch* BlockWatch::block_of_rank(const Thread& thread, std::uint32_t rank) const {
+  return thread.block->cluster().block(rank) == nullptr ? nullptr : cluster_->blocks[rank];
 }
 
 BlockTool* BlockWatch::same_tool_of_owner(const BlockTool& tool, const Thread& thread,

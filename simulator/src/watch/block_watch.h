@@ -65,7 +65,11 @@ class BlockWatch final : public BlockObserver {
   void keep(WatchedPromise& promise);
 
   void arrive_in_cluster(Thread& thread, const Instruction& instruction);
-  const BlockWatch* owner_of(const Thread& thread, const WatchedAccess& access) const;
+  /// Null if there is no such block, which is a fault of the kernel.
+  const BlockWatch* owner_of(const Thread& thread, const WatchedAccess& access) const {
+    return access.rank == 0 ? this : block_of_rank(thread, access.rank - 1);
+  }
+  const BlockWatch* block_of_rank(const Thread& thread, std::uint32_t rank) const;
 
   LaunchWatch& launch_;
   std::vector<std::unique_ptr<BlockTool>> tools_;

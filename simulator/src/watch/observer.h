@@ -52,6 +52,11 @@ class Observer {
     return all;
   }
 
+  /// Something that a tool says about a launch and that is no finding.
+  void add_note(std::string note) { notes_.push_back(std::move(note)); }
+  /// Forgets what it gives.
+  std::vector<std::string> take_notes() { return std::exchange(notes_, {}); }
+
   /// For the launch that is running or has run last, where the tool `stream` watches.
   AccessedMemory& accessed() { return accessed_; }
 
@@ -62,6 +67,7 @@ class Observer {
   UnwrittenLoads loads_;
   std::function<bool(std::uint64_t)> is_host_memory_;
   AccessedMemory accessed_;
+  std::vector<std::string> notes_;
 };
 
 }  // namespace opgate::simulator

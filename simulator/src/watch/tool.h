@@ -47,7 +47,7 @@ class BlockTool {
   /// address names, which is another one of the cluster only for shared memory.
   virtual void access(Thread& /*thread*/, const Instruction& /*instruction*/, const WatchedAccess& /*access*/,
                       BlockTool& /*owner*/) {}
-  /// All elements of the thread's part of a matrix (`wmma`) have been accesses.
+  /// All elements of the thread's part of a matrix (`wmma`) have been accessed.
   virtual void end_fragment(Thread& /*thread*/, const Instruction& /*instruction*/) {}
 
   // Asynchronous operations: copies, arrivals at an `mbarrier` that wait for copies, products of `wgmma`.

@@ -3,12 +3,17 @@
 #include <algorithm>
 #include <array>
 
-#include "watch/init/init_tool.h"
-#include "watch/race/race_tool.h"
-#include "watch/stream/stream_tool.h"
-#include "watch/sync/sync_tool.h"
+#include "watch/tool.h"
 
 namespace opgate::simulator {
+
+// Each in the folder of its tool.
+std::unique_ptr<Tool> make_init_tool(const WatchedLaunch& launch);
+std::unique_ptr<Tool> make_race_tool(const WatchedLaunch& launch);
+std::unique_ptr<Tool> make_sync_tool(const WatchedLaunch& launch);
+std::unique_ptr<Tool> make_stream_tool(const WatchedLaunch& launch);
+std::unique_ptr<Tool> make_traffic_tool(const WatchedLaunch& launch);
+
 namespace tools {
 
 struct Row {
@@ -18,10 +23,9 @@ struct Row {
 };
 
 constexpr std::array kRows{
-    Row{"init", &Tools::init, &make_init_tool},
-    Row{"race", &Tools::race, &make_race_tool},
-    Row{"sync", &Tools::sync, &make_sync_tool},
-    Row{"stream", &Tools::stream, &make_stream_tool},
+    Row{"init", &Tools::init, &make_init_tool},          Row{"race", &Tools::race, &make_race_tool},
+    Row{"sync", &Tools::sync, &make_sync_tool},          Row{"stream", &Tools::stream, &make_stream_tool},
+    Row{"traffic", &Tools::traffic, &make_traffic_tool},
 };
 
 }  // namespace tools

@@ -13,10 +13,11 @@ struct WatchedLaunch;
 
 /// Which tools watch. None by default.
 struct Tools {
-  bool init = false;    ///< loads of memory that was not written
-  bool race = false;    ///< accesses of two threads to the same bytes that nothing orders
-  bool sync = false;    ///< barriers that not all threads reach, and masks that name absent threads
-  bool stream = false;  ///< operations of several streams that access the same bytes and that nothing orders
+  bool init = false;     ///< loads of memory that was not written
+  bool race = false;     ///< accesses of two threads to the same bytes that nothing orders
+  bool sync = false;     ///< barriers that not all threads reach, and masks that name absent threads
+  bool stream = false;   ///< operations of several streams that access the same bytes and that nothing orders
+  bool traffic = false;  ///< counts what accesses of warps cost, and finds nothing
 
   bool any() const;
 

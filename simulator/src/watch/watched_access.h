@@ -13,15 +13,13 @@ namespace opgate::simulator {
 struct WatchedAccess {
   const Annotation* annotation = nullptr;
   Space space = Space::global;  ///< no longer generic
-  /// In the space, as the thread names it: an address in shared memory may name a block of the cluster.
-  std::uint64_t address = 0;
-  std::uint32_t thread = 0;   ///< in the block
-  std::uint32_t element = 0;  ///< of a fragment: which one of the thread's part of the matrix
+  std::uint64_t address = 0;    ///< in the space
+  std::uint32_t thread = 0;     ///< in the block
+  std::uint32_t element = 0;    ///< of a fragment: which one of the thread's part of the matrix
+  std::uint32_t rank = 0;       ///< one more than that of the block whose shared memory it is; 0: its own
 
-  /// In the memory of the block that the address names.
-  std::uint64_t address_in_owner() const {
-    return space == Space::shared ? address & kOffsetInBlock : address;
-  }
+  /// The address as the thread names it, with the rank.
+  std::uint64_t named() const { return address | std::uint64_t{rank} << kRankAt; }
 };
 
 /// An access of the thread to an address in the space of the annotation.
@@ -32,6 +30,10 @@ inline WatchedAccess access_to(const Thread& thread, const Annotation& how, std:
     access.address -= window_of(access.space);
   }
   if (access.space != Space::global) access.address &= 0xffffffffu;
+  if (access.space == Space::shared) {
+    access.rank = static_cast<std::uint32_t>(access.address >> kRankAt);
+    access.address &= kOffsetInBlock;
+  }
   return access;
 }
 

@@ -14,6 +14,7 @@
 #include <memory>
 #include <mutex>
 #include <set>
+#include <utility>
 
 #include <opgate_sim/function_name.h>
 #include "environment/setting.h"
@@ -59,19 +60,20 @@ void append(const Finding& finding) {
 }
 
 // Each launch finds a mistake again, and a program that launches a kernel a thousand times has made one. The
-// process keeps a thousand mistakes apart, and has then written enough.
-bool is_new(const Finding& finding) {
+// process keeps a thousand mistakes apart, and has then written enough. The same is true of notes.
+template <class What>
+bool is_new(const What& what) {
   constexpr std::size_t kMost = 1000;
   static std::mutex mutex;
-  static auto* const written = new std::set<PlaceOfFinding>;
+  static auto* const written = new std::set<What>;
   const std::lock_guard lock(mutex);
-  return written->size() < kMost && written->insert(place_of(finding)).second;
+  return written->size() < kMost && written->insert(what).second;
 }
 
 }  // namespace reporting
 
 void report(const Finding& finding) {
-  if (reporting::is_new(finding)) reporting::write_line(to_text(finding));
+  if (reporting::is_new(place_of(finding))) reporting::write_line(to_text(finding));
   reporting::append(finding);
 }
 
@@ -98,6 +100,11 @@ void report_fault_of_host(const char* text) {
 }
 
 void report_notice(const std::string& text) { reporting::write_line(text); }
+
+void report_notes(const std::string& kernel, const std::vector<std::string>& notes) {
+  if (!reporting::is_new(std::pair(kernel, notes))) return;
+  for (const std::string& note : notes) reporting::write_line("kernel " + kernel + ": " + note);
+}
 
 void report_progress(const std::string& text) {
   if (settings().log) reporting::write_line(text);

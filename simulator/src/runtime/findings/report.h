@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include <opgate_sim/finding.h>
 
@@ -27,6 +28,9 @@ void report_fault_of_host(const char* text);
 
 /// Something that the person who runs the program should know: always written.
 void report_notice(const std::string& text);
+
+/// What tools say about a launch of the kernel, line by line. Written unless they have said the same before.
+void report_notes(const std::string& kernel, const std::vector<std::string>& notes);
 
 /// What happens, for people who look for a mistake: written where OPGATE_SIM_LOG is set.
 void report_progress(const std::string& text);

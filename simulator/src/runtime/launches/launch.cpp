@@ -100,6 +100,7 @@ void run(Simulator& simulator, Kernel& kernel, Launch launch, int device) {
     std::vector<Finding> findings = findings_of(*launch.observer, memory);
     for (Finding& finding : findings) finding.schedule = schedule_of(launch, outcome, finding);
     tool_findings::keep(std::move(findings));
+    report_notes(readable_name(kernel.name), launch.observer->take_notes());
     if (simulator.stream_watch != nullptr)
       simulator.stream_watch->accesses(readable_name(kernel.name), launch.observer->accessed().take());
   }

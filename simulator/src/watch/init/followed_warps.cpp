@@ -158,9 +158,9 @@ void InitOfBlock::move_matrix(std::span<Thread* const> lanes, std::uint32_t here
             ? static_cast<InitOfBlock*>(block_.same_tool_of_owner(*this, thread, access))
             : nullptr;
     if (owner == nullptr || access.address % how.bytes != 0) return;
-    const std::uint64_t address = access.address_in_owner();
+    const std::uint64_t address = access.address;
     thread.block->running_thread(thread.linear);
-    Row row{locate<Space::shared, Access::load>(thread, thread.current(), access.address, how.bytes),
+    Row row{locate<Space::shared, Access::load>(thread, thread.current(), access.named(), how.bytes),
             {},
             owner,
             address};

@@ -104,9 +104,7 @@ void InitOfBlock::access(Thread& thread, const Instruction& instruction, const W
   Unwritten stored;
   if (thread.is_followed && how.kind == Annotation::Kind::store)
     stored = how.is_fragment ? stored_element(thread, instruction, access) : stored_by(thread, instruction);
-  WatchedAccess in_owner = access;
-  in_owner.address = access.address_in_owner();
-  const Unwritten read = static_cast<InitOfBlock&>(owner).look(thread, in_owner, stored);
+  const Unwritten read = static_cast<InitOfBlock&>(owner).look(thread, access, stored);
   if (how.is_fragment) {
     elements_ = access.element + 1;
     if (read.bits != 0) fragment_.push_back({access.element, how.bytes, read});

@@ -1,6 +1,9 @@
-#include "watch/init/init_tool.h"
+// The tool `init`: loads of memory that was not written, if their values matter.
+#include <memory>
 
 #include "watch/init/init_of_block.h"
+#include "watch/tool.h"
+#include "watch/watched_launch.h"
 
 namespace opgate::simulator {
 namespace init_tool {

@@ -19,20 +19,14 @@ void RaceOfBlock::begin_async(const AsyncOperation& operation) {
   begun_[operation.number] = races_.clocks.snapshot(operation.thread->linear);
 }
 
-void RaceOfBlock::read_asynchronously(const AsyncOperation& operation, const WatchedAccess& access) {
-  detector_.access(races_, {access}, [&](const RaceDetector::Race& race) {
-    tool_.consider(*operation.thread, tool_.launch().instruction_at(operation.site), access, race);
-  });
-}
-
 void RaceOfBlock::read_of_copy(const WatchedCopy& copy, std::uint32_t /*offset*/,
                                const WatchedAccess& access) {
-  read_asynchronously(copy, access);
+  this->access(*copy.thread, tool_.launch().instruction_at(copy.site), access, *this);
   look_for_proxy_fence(*copy.thread, access);
 }
 
 void RaceOfBlock::read_of_product(const WatchedProduct& product, const WatchedAccess& access) {
-  read_asynchronously(product, access);
+  this->access(*product.thread, tool_.launch().instruction_at(product.site), access, *this);
   if (!product.has_begun) {
     look_for_proxy_fence(*product.thread, access);
     return;
@@ -76,7 +70,7 @@ void RaceOfBlock::use_mbarrier(const Thread& thread, const Annotation& how, std:
   Annotation of_object = how;
   of_object.kind = looks ? Kind::load : Kind::atomic;
   const WatchedAccess access{&of_object, Space::shared, place, thread.linear};
-  detector_.look_at(races_, {access},
+  detector_.look_at(races_, races_, access,
                     [&](const RaceDetector::Race& race) { tool_.report(thread, access, race); });
   Phases& phases = mbarriers_[place];
   if (how.releases) phases.arrived.push_back(races_.clocks.snapshot(thread.linear));

@@ -49,11 +49,6 @@ struct BlockRaces {
   }
 };
 
-/// An access whose address is in the memory of the block to which that belongs.
-struct RaceAccess : WatchedAccess {
-  BlockRaces* owner = nullptr;  ///< of shared memory; null: the block of the thread
-};
-
 class RaceDetector {
  public:
   /// Two accesses that race: the one that is looked at and an earlier one.
@@ -75,24 +70,28 @@ class RaceDetector {
   /// Remembers that the first instruction of a block has written so many bytes.
   void note_written(std::uint64_t begin, std::size_t bytes, std::uint32_t block);
 
-  /// Looks at an access and remembers it. `report` is called with each race.
+  /// Looks at an access and remembers it. `report` is called with each race. `owner`: the block to which the
+  /// memory belongs, if it is shared.
   template <class Report>
-  void access(BlockRaces& block, const RaceAccess& access, Report&& report) {
-    look_at(block, access, report);
+  void access(BlockRaces& block, BlockRaces& owner, const WatchedAccess& access, Report&& report) {
+    look_at(block, owner, access, report);
     const bool shared = access.space == Space::shared;
-    if (access.annotation->is_strong)
-      synchronise(block, access, shared ? owner_of(block, access).shared_logs : logs_);
+    if (access.annotation->is_strong) synchronise(block, access, shared ? owner.shared_logs : logs_);
+  }
+  /// The same, for memory of its own block.
+  template <class Report>
+  void access(BlockRaces& block, const WatchedAccess& access, Report&& report) {
+    this->access(block, block, access, report);
   }
 
   /// The same, for an access by which its thread learns nothing.
   template <class Report>
-  void look_at(BlockRaces& block, const RaceAccess& access, Report&& report) {
+  void look_at(BlockRaces& block, BlockRaces& owner, const WatchedAccess& access, Report&& report) {
     const Annotation& how = *access.annotation;
     const bool shared = access.space == Space::shared;
     const AccessRecord record = record_of(block, access);
     const bool writes = how.kind != Annotation::Kind::load;
-    const Shadow::Part part =
-        (shared ? owner_of(block, access).shared : global_).at(access.address, how.bytes);
+    const Shadow::Part part = (shared ? owner.shared : global_).at(access.address, how.bytes);
     for (unsigned i = 0; i < part.count; ++i) {
       Granule& granule = part.first[i];
       if (races(block, record, granule.write, shared) && !has_seen(block, access, granule.write))
@@ -155,10 +154,6 @@ class RaceDetector {
   static AccessRecord record_of(const BlockRaces& block, const WatchedAccess& access) {
     const std::uint32_t who_and_how = access.annotation->how | access.thread;
     return {block.clocks.block(), block.clocks.clock(access.thread), who_and_how};
-  }
-
-  static BlockRaces& owner_of(BlockRaces& block, const RaceAccess& access) {
-    return access.owner == nullptr ? block : *access.owner;
   }
 
   bool are_of_one_cluster(const AccessRecord& a, const AccessRecord& b) const {

@@ -27,7 +27,7 @@ bool fails(Thread& thread, const Instruction& in, const Annotation& how, const W
   if (how.bytes > sizeof(std::uint64_t)) return false;
   const unsigned char* const old =
       access.space == Space::shared
-          ? locate<Space::shared, Access::atomic>(thread, in, access.address, how.bytes)
+          ? locate<Space::shared, Access::atomic>(thread, in, access.named(), how.bytes)
           : locate<Space::global, Access::atomic>(thread, in, access.address, how.bytes);
   return std::memcmp(old, &thread.registers[in.slot(kExpected)], how.bytes) != 0;
 }
@@ -51,18 +51,18 @@ void RaceOfBlock::access(Thread& thread, const Instruction& instruction, const W
                          BlockTool& owner) {
   if (access.space == Space::local) return;
   const Annotation& how = *access.annotation;
-  RaceAccess in_owner{access, &static_cast<RaceOfBlock&>(owner).races_};
-  in_owner.address = access.address_in_owner();
+  BlockRaces& of_owner = static_cast<RaceOfBlock&>(owner).races_;
   const auto report = [&](const RaceDetector::Race& race) {
     tool_.consider(thread, instruction, access, race);
   };
   if (how.is_swap && race_of_block::fails(thread, instruction, how, access)) {
     Annotation only_reads = how;
     only_reads.kind = Annotation::Kind::load;
-    in_owner.annotation = &only_reads;
-    detector_.access(races_, in_owner, report);
+    WatchedAccess read = access;
+    read.annotation = &only_reads;
+    detector_.access(races_, of_owner, read, report);
   } else {
-    detector_.access(races_, in_owner, report);
+    detector_.access(races_, of_owner, access, report);
   }
 }
 

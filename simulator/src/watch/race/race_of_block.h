@@ -52,7 +52,6 @@ class RaceOfBlock final : public BlockTool {
     std::shared_ptr<const Release> complete;              ///< all that arrived in the phase before
   };
 
-  void read_asynchronously(const AsyncOperation& operation, const WatchedAccess& access);
   void look_for_proxy_fence(const Thread& thread, const WatchedAccess& access);
   void release_to_cluster();
 

@@ -18,7 +18,7 @@ constexpr const char* kBeginsEarly =
 // Whether a store leaves the memory as it is, which holds what was stored there before.
 bool stores_the_same(Thread& thread, const Instruction& in, const WatchedAccess& access) {
   if (access.annotation->lanes == 0) return false;
-  const HeldCopies::Changed change = change_by(thread, in, access.address, access.space);
+  const HeldCopies::Changed change = change_by(thread, in, access.named(), access.space);
   return change.before == change.after;
 }
 
@@ -116,7 +116,7 @@ Finding RaceTool::finding_of(const Thread& thread, const WatchedAccess& access,
                     (is_before ? " of a kernel before" : "") + ": both access the same " + space +
                     " memory, one of them writes, and nothing orders them" +
                     (is_before ? race_tool::kBeginsEarly : hint);
-  finding.address = access.address;
+  finding.address = access.named();
   finding.bytes = access.annotation->bytes;
   finding.space = space;
   return finding;

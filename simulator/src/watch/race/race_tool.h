@@ -15,8 +15,6 @@
 
 namespace opgate::simulator {
 
-std::unique_ptr<Tool> make_race_tool(const WatchedLaunch& launch);
-
 /// What all blocks of a cluster that arrived at its barrier knew, phase by phase.
 struct ClusterReleases {
   std::shared_ptr<ReleaseLog> log = std::make_shared<ReleaseLog>();

@@ -1,6 +1,10 @@
-#include "watch/stream/stream_tool.h"
+// The part of the tool `stream` that watches kernels: it notes which memory a launch accesses. The runtime
+// compares the accesses of operations.
+#include <memory>
 
 #include "watch/stream/accessed_memory.h"
+#include "watch/tool.h"
+#include "watch/watched_launch.h"
 
 namespace opgate::simulator {
 namespace stream_tool {

@@ -1,7 +1,8 @@
-#include "watch/sync/sync_tool.h"
-
+// The tool `sync`: barriers that not all threads reach, masks that name absent threads, and registers of
+// `wgmma` products that are used while the products are in flight.
 #include <algorithm>
 #include <bit>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,6 +11,8 @@
 #include "machine/block.h"
 #include "machine/faults.h"
 #include "watch/sync/product_registers.h"
+#include "watch/tool.h"
+#include "watch/watched_launch.h"
 
 namespace opgate::simulator {
 namespace sync_tool {
