@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "judging/check.h"
-#include "judging/compiled_agreement.h"
-#include "judging/output_judgement.h"
+#include "judging/comparison/compiled_agreement.h"
+#include "judging/comparison/output_judgement.h"
 #include "packages/package_folder.h"
 
 namespace opgate::aoti_cpp {

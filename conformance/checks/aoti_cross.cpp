@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "judging/check.h"
-#include "judging/output_judgement.h"
+#include "judging/comparison/output_judgement.h"
 #include "packages/package_folder.h"
 
 namespace opgate::aoti_cross {

@@ -8,7 +8,7 @@
 #include "base/dtypes.h"
 #include "base/text.h"
 #include "judging/check.h"
-#include "judging/output_judgement.h"
+#include "judging/comparison/output_judgement.h"
 #include "packages/package_folder.h"
 
 namespace opgate::aoti_refuses {

@@ -1,7 +1,7 @@
 // aoti.threads: one AOTInductor package, run from several threads at once.
 #include "base/text.h"
 #include "judging/check.h"
-#include "judging/output_judgement.h"
+#include "judging/comparison/output_judgement.h"
 #include "packages/package_folder.h"
 
 namespace opgate::aoti_threads {

@@ -7,8 +7,8 @@
 
 #include "base/tensors_in.h"
 #include "judging/check.h"
+#include "judging/comparison/output_judgement.h"
 #include "judging/fault.h"
-#include "judging/output_judgement.h"
 #include "spec/registration.h"
 #include "spec/specs.h"
 

@@ -6,8 +6,8 @@
 #include <algorithm>
 
 #include "judging/check.h"
+#include "judging/comparison/output_judgement.h"
 #include "judging/fault.h"
-#include "judging/output_judgement.h"
 
 namespace opgate::effect_mutation {
 namespace {

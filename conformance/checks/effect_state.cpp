@@ -6,8 +6,8 @@
 
 #include "device/device.h"
 #include "judging/check.h"
+#include "judging/comparison/output_judgement.h"
 #include "judging/fault.h"
-#include "judging/output_judgement.h"
 #include "process/default_generator.h"
 
 namespace opgate::effect_state {

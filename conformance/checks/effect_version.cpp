@@ -3,7 +3,7 @@
 
 #include "inputs/tensor_slots.h"
 #include "judging/check.h"
-#include "judging/output_judgement.h"
+#include "judging/comparison/output_judgement.h"
 
 namespace opgate::effect_version {
 namespace {

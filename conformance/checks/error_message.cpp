@@ -7,8 +7,8 @@
 #include "base/text.h"
 #include "inputs/bad_inputs.h"
 #include "judging/check.h"
-#include "judging/clear_message.h"
 #include "judging/fault.h"
+#include "judging/refusals/clear_message.h"
 
 namespace opgate::error_message {
 namespace {

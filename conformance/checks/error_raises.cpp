@@ -11,12 +11,12 @@
 
 #include "base/text.h"
 #include "inputs/bad_inputs.h"
-#include "judging/accepted_bad_input.h"
-#include "judging/assumed_index.h"
 #include "judging/check.h"
+#include "judging/comparison/memory_judgement.h"
+#include "judging/comparison/output_judgement.h"
 #include "judging/fault.h"
-#include "judging/memory_judgement.h"
-#include "judging/output_judgement.h"
+#include "judging/refusals/accepted_bad_input.h"
+#include "judging/refusals/assumed_index.h"
 #include "layouts/geometry.h"
 
 namespace opgate::error_raises {

@@ -8,9 +8,9 @@
 #include "base/text.h"
 #include "inputs/bad_inputs.h"
 #include "judging/check.h"
-#include "judging/fake_kernel.h"
+#include "judging/comparison/output_judgement.h"
 #include "judging/fault.h"
-#include "judging/output_judgement.h"
+#include "judging/refusals/fake_kernel.h"
 
 namespace opgate::fake_accepted {
 namespace {

@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "judging/check.h"
-#include "judging/fake_kernel.h"
+#include "judging/refusals/fake_kernel.h"
 #include "spec/registration.h"
 
 namespace opgate::fake_exists {

@@ -9,11 +9,11 @@
 #include "base/dtypes.h"
 #include "call/meta_call.h"
 #include "compare/widen.h"
+#include "judging/calls/converted_call.h"
 #include "judging/check.h"
-#include "judging/converted_call.h"
-#include "judging/fake_kernel.h"
+#include "judging/comparison/output_judgement.h"
 #include "judging/fault.h"
-#include "judging/output_judgement.h"
+#include "judging/refusals/fake_kernel.h"
 #include "spec/registration.h"
 
 namespace opgate::fake_metadata {

@@ -4,8 +4,8 @@
 
 #include "inputs/bad_inputs.h"
 #include "judging/check.h"
-#include "judging/fake_kernel.h"
-#include "judging/refusing_fake.h"
+#include "judging/refusals/fake_kernel.h"
+#include "judging/refusals/refusing_fake.h"
 
 namespace opgate::fake_refusal {
 namespace {

@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include "judging/check.h"
-#include "judging/gradient_judgement.h"
-#include "judging/output_judgement.h"
+#include "judging/comparison/gradient_judgement.h"
+#include "judging/comparison/output_judgement.h"
 
 namespace opgate::grad_layout {
 namespace {

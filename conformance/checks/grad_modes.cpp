@@ -5,9 +5,9 @@
 #include <array>
 
 #include "judging/check.h"
+#include "judging/comparison/gradient_judgement.h"
+#include "judging/comparison/output_judgement.h"
 #include "judging/fault.h"
-#include "judging/gradient_judgement.h"
-#include "judging/output_judgement.h"
 
 namespace opgate::grad_modes {
 namespace {

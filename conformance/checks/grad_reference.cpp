@@ -1,11 +1,11 @@
 // grad.reference: gradients equal the reference's.
 #include <ATen/ops/equal.h>
 
+#include "judging/causes/misused_cotangents.h"
 #include "judging/check.h"
+#include "judging/comparison/gradient_judgement.h"
+#include "judging/comparison/output_judgement.h"
 #include "judging/fault.h"
-#include "judging/gradient_judgement.h"
-#include "judging/misused_cotangents.h"
-#include "judging/output_judgement.h"
 
 namespace opgate::grad_reference {
 namespace {

@@ -1,7 +1,7 @@
 // grad.repeated: backward can run again over a retained graph, with the same gradients.
 #include "judging/check.h"
-#include "judging/gradient_judgement.h"
-#include "judging/output_judgement.h"
+#include "judging/comparison/gradient_judgement.h"
+#include "judging/comparison/output_judgement.h"
 
 namespace opgate::grad_repeated {
 namespace {

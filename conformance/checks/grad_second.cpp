@@ -1,7 +1,7 @@
 // grad.second: derivatives of the gradients equal the reference's.
 #include "judging/check.h"
-#include "judging/gradient_judgement.h"
-#include "judging/output_judgement.h"
+#include "judging/comparison/gradient_judgement.h"
+#include "judging/comparison/output_judgement.h"
 
 namespace opgate::grad_second {
 namespace {

@@ -3,8 +3,8 @@
 
 #include "inputs/tensor_slots.h"
 #include "judging/check.h"
-#include "judging/gradient_judgement.h"
-#include "judging/output_judgement.h"
+#include "judging/comparison/gradient_judgement.h"
+#include "judging/comparison/output_judgement.h"
 
 namespace opgate::grad_written {
 namespace {

@@ -1,8 +1,8 @@
 // memory.bounds: no byte outside an argument or output is written, nor one of freed memory, and no result
 // depends on a byte outside.
 #include "judging/check.h"
-#include "judging/memory_judgement.h"
-#include "judging/output_judgement.h"
+#include "judging/comparison/memory_judgement.h"
+#include "judging/comparison/output_judgement.h"
 
 namespace opgate::memory_bounds {
 namespace {

@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "judging/check.h"
+#include "judging/comparison/output_judgement.h"
 #include "judging/fault.h"
-#include "judging/output_judgement.h"
 #include "layouts/geometry.h"
 
 namespace opgate::memory_lifetime {

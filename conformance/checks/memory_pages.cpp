@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "judging/check.h"
-#include "judging/output_judgement.h"
+#include "judging/comparison/output_judgement.h"
 #include "memory/guard_pages.h"
 
 namespace opgate::memory_pages {

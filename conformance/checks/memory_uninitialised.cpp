@@ -3,9 +3,9 @@
 
 #include "device/simulator.h"
 #include "judging/check.h"
+#include "judging/comparison/memory_judgement.h"
+#include "judging/comparison/output_judgement.h"
 #include "judging/fault.h"
-#include "judging/memory_judgement.h"
-#include "judging/output_judgement.h"
 
 namespace opgate::memory_uninitialised {
 namespace {

@@ -3,8 +3,8 @@
 
 #include "device/simulator.h"
 #include "judging/check.h"
+#include "judging/comparison/output_judgement.h"
 #include "judging/fault.h"
-#include "judging/output_judgement.h"
 
 namespace opgate::run_deterministic {
 namespace {

@@ -8,9 +8,9 @@
 
 #include "compare/agreement.h"
 #include "device/accelerator.h"
+#include "judging/calls/late_inputs.h"
 #include "judging/check.h"
-#include "judging/late_inputs.h"
-#include "judging/output_judgement.h"
+#include "judging/comparison/output_judgement.h"
 
 namespace opgate::run_device {
 namespace {

@@ -13,10 +13,10 @@
 #include "device/accelerator.h"
 #include "device/simulator.h"
 #include "inputs/larger_samples.h"
+#include "judging/calls/late_inputs.h"
 #include "judging/check.h"
+#include "judging/comparison/output_judgement.h"
 #include "judging/fault.h"
-#include "judging/late_inputs.h"
-#include "judging/output_judgement.h"
 #include "process/default_generator.h"
 
 namespace opgate::run_graph {

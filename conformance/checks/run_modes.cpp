@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "device/device.h"
 #include "judging/check.h"
-#include "judging/output_judgement.h"
+#include "judging/comparison/output_judgement.h"
 #include "spec/registration.h"
 
 namespace opgate::run_modes {

@@ -6,8 +6,8 @@
 #include "inputs/element_at.h"
 #include "inputs/larger_samples.h"
 #include "judging/check.h"
+#include "judging/comparison/output_judgement.h"
 #include "judging/fault.h"
-#include "judging/output_judgement.h"
 
 namespace opgate::run_race {
 namespace {

@@ -6,10 +6,10 @@
 #include <deque>
 
 #include "base/dtypes.h"
-#include "judging/calls_of_new_sizes.h"
+#include "judging/calls/calls_of_new_sizes.h"
 #include "judging/check.h"
+#include "judging/comparison/output_judgement.h"
 #include "judging/fault.h"
-#include "judging/output_judgement.h"
 #include "values/counter.h"
 
 namespace opgate::run_sequence {

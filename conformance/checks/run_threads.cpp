@@ -19,7 +19,7 @@
 #include "device/host_turns.h"
 #include "inputs/larger_samples.h"
 #include "judging/check.h"
-#include "judging/output_judgement.h"
+#include "judging/comparison/output_judgement.h"
 #include "process/concurrently.h"
 #include "process/cpu_time.h"
 #include "values/counter.h"

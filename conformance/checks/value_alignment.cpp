@@ -2,10 +2,10 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "judging/causes/refused_layout.h"
 #include "judging/check.h"
+#include "judging/comparison/output_judgement.h"
 #include "judging/fault.h"
-#include "judging/output_judgement.h"
-#include "judging/refused_layout.h"
 #include "layouts/layout.h"
 
 namespace opgate::value_alignment {

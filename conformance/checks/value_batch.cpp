@@ -6,7 +6,7 @@
 #include <set>
 
 #include "judging/check.h"
-#include "judging/output_judgement.h"
+#include "judging/comparison/output_judgement.h"
 
 namespace opgate::value_batch {
 namespace {

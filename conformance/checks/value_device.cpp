@@ -9,8 +9,8 @@
 #include "device/device.h"
 #include "inputs/bad_inputs.h"
 #include "judging/check.h"
-#include "judging/cpu_kernel.h"
-#include "judging/output_judgement.h"
+#include "judging/comparison/cpu_kernel.h"
+#include "judging/comparison/output_judgement.h"
 
 namespace opgate::value_device {
 namespace {

@@ -9,10 +9,10 @@
 #include "base/dtypes.h"
 #include "base/text.h"
 #include "judging/check.h"
-#include "judging/fake_kernel.h"
+#include "judging/comparison/half_precision.h"
 #include "judging/fault.h"
-#include "judging/half_precision.h"
-#include "judging/refusing_fake.h"
+#include "judging/refusals/fake_kernel.h"
+#include "judging/refusals/refusing_fake.h"
 
 namespace opgate::value_dtype {
 namespace {

@@ -4,7 +4,7 @@
 #include "base/text.h"
 #include "inputs/tensor_slots.h"
 #include "judging/check.h"
-#include "judging/output_judgement.h"
+#include "judging/comparison/output_judgement.h"
 
 namespace opgate::value_empty {
 namespace {

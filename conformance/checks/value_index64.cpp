@@ -1,10 +1,10 @@
 // value.index64: elements that lie beyond 2^31 and 2^32 elements of a storage are reached.
 #include <fmt/format.h>
 
+#include "judging/causes/refused_layout.h"
 #include "judging/check.h"
+#include "judging/comparison/output_judgement.h"
 #include "judging/fault.h"
-#include "judging/output_judgement.h"
-#include "judging/refused_layout.h"
 #include "layouts/layout.h"
 #include "memory/far_storage.h"
 

@@ -11,8 +11,8 @@
 #include <set>
 
 #include "judging/check.h"
+#include "judging/comparison/output_judgement.h"
 #include "judging/fault.h"
-#include "judging/output_judgement.h"
 #include "memory/guard_allocator.h"
 
 namespace opgate::value_large {

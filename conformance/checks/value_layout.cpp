@@ -3,11 +3,11 @@
 
 #include "base/text.h"
 #include "inputs/variant_text.h"
+#include "judging/causes/layout_diagnosis.h"
+#include "judging/causes/refused_layout.h"
 #include "judging/check.h"
+#include "judging/comparison/output_judgement.h"
 #include "judging/fault.h"
-#include "judging/layout_diagnosis.h"
-#include "judging/output_judgement.h"
-#include "judging/refused_layout.h"
 #include "spec/recordings.h"
 
 namespace opgate::value_layout {

@@ -7,8 +7,8 @@
 
 #include "inputs/tensor_slots.h"
 #include "judging/check.h"
+#include "judging/comparison/output_judgement.h"
 #include "judging/fault.h"
-#include "judging/output_judgement.h"
 
 namespace opgate::value_overlap {
 namespace {

@@ -1,7 +1,7 @@
 // value.reference: values equal a trusted reference within the promised ulps.
 #include "judging/check.h"
+#include "judging/comparison/output_judgement.h"
 #include "judging/fault.h"
-#include "judging/output_judgement.h"
 
 namespace opgate::value_reference {
 namespace {

@@ -6,8 +6,8 @@
 #include <array>
 
 #include "judging/check.h"
+#include "judging/comparison/output_judgement.h"
 #include "judging/fault.h"
-#include "judging/output_judgement.h"
 
 namespace opgate::value_sparse {
 namespace {

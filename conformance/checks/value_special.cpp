@@ -7,9 +7,9 @@
 #include "inputs/tensor_slots.h"
 #include "inputs/variant.h"
 #include "judging/check.h"
+#include "judging/comparison/output_judgement.h"
+#include "judging/comparison/perturbed_reference.h"
 #include "judging/fault.h"
-#include "judging/output_judgement.h"
-#include "judging/perturbed_reference.h"
 
 namespace opgate::value_special {
 namespace {

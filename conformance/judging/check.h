@@ -12,7 +12,7 @@
 #include "base/check_group.h"
 #include "base/explanation.h"
 #include "base/registry.h"
-#include "judging/call_under_test.h"
+#include "judging/calls/call_under_test.h"
 #include "judging/obstacle.h"
 #include "judging/scope.h"
 #include "judging/verdict.h"

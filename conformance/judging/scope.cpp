@@ -4,7 +4,7 @@
 
 #include "compare/float_format.h"
 #include "inputs/tensor_slots.h"
-#include "judging/cpu_kernel.h"
+#include "judging/comparison/cpu_kernel.h"
 #include "spec/function_name.h"
 #include "spec/specs.h"
 #include "values/domain.h"

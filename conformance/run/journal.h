@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "base/descriptor.h"
-#include "judging/call_facts.h"
+#include "judging/calls/call_facts.h"
 #include "judging/verdict.h"
 #include "plan/costs.h"
 #include "plan/shard.h"

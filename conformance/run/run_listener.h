@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "judging/call_facts.h"
+#include "judging/calls/call_facts.h"
 #include "judging/check.h"
 #include "judging/verdict.h"
 #include "plan/calls.h"

@@ -8,8 +8,8 @@
 #include <stdexcept>
 
 #include "device/accelerator.h"
-#include "judging/assumed_index.h"
-#include "judging/step_count.h"
+#include "judging/calls/step_count.h"
+#include "judging/refusals/assumed_index.h"
 #include "process/interrupt.h"
 #include "run/attend.h"
 #include "run/obstacles.h"

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "base/dtypes.h"
-#include "judging/step_count.h"
+#include "judging/calls/step_count.h"
 
 namespace opgate {
 namespace {

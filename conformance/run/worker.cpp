@@ -18,7 +18,7 @@
 #include "device/device.h"
 #include "device/simulator.h"
 #include "judging/all_checks.h"
-#include "judging/judge_call.h"
+#include "judging/calls/judge_call.h"
 #include "memory/guard_pages.h"
 #include "packages/package_folder.h"
 #include "process/child_process.h"

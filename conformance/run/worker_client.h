@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "judging/call_facts.h"
+#include "judging/calls/call_facts.h"
 #include "run/job_window.h"
 #include "run/work_queue.h"
 #include "run/worker_process.h"

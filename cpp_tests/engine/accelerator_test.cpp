@@ -12,7 +12,7 @@
 #include "gate/partial.h"
 #include "inputs/call_key.h"
 #include "judging/all_checks.h"
-#include "judging/clear_message.h"
+#include "judging/refusals/clear_message.h"
 #include "libraries/made_up_device/made_up_device.h"
 #include "plan/plan.h"
 #include "process/load_failure.h"

@@ -4,7 +4,7 @@
 #include <torch/library.h>
 
 #include "judging/all_checks.h"
-#include "judging/judge_call.h"
+#include "judging/calls/judge_call.h"
 #include "plan/plan.h"
 #include "run/worker.h"
 #include "support.h"

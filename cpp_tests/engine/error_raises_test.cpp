@@ -14,7 +14,7 @@
 
 #include "inputs/bad_inputs.h"
 #include "judging/all_checks.h"
-#include "judging/judge_call.h"
+#include "judging/calls/judge_call.h"
 #include "plan/plan.h"
 #include "run/worker.h"
 #include "support.h"

@@ -4,7 +4,7 @@
 
 #include "inputs/variant.h"
 #include "judging/all_checks.h"
-#include "judging/judge_call.h"
+#include "judging/calls/judge_call.h"
 #include "plan/plan.h"
 #include "run/worker.h"
 #include "spec/specs.h"

@@ -1,4 +1,4 @@
-#include "judging/size_budget.h"
+#include "judging/calls/size_budget.h"
 
 #include <gtest/gtest.h>
 

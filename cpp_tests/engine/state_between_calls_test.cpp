@@ -20,7 +20,7 @@
 #include <utility>
 
 #include "judging/all_checks.h"
-#include "judging/judge_call.h"
+#include "judging/calls/judge_call.h"
 #include "plan/plan.h"
 #include "spec/specs.h"
 #include "support.h"

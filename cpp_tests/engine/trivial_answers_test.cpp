@@ -5,8 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include "judging/all_checks.h"
-#include "judging/call_facts.h"
-#include "judging/judge_call.h"
+#include "judging/calls/call_facts.h"
+#include "judging/calls/judge_call.h"
 #include "support.h"
 
 namespace opgate::trivial_answers_test {

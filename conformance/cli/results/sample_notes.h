@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "judging/call_facts.h"
+#include "judging/calls/call_facts.h"
 
 namespace opgate {
 

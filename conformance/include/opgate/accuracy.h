@@ -14,8 +14,8 @@ struct Accuracy {
   bool exact = false;  ///< the same bits, the sign of zero included; any NaN for a NaN
   double ulps = 0;     ///< without `exact`: the largest error, in ulps
   /// The ulps are those at the magnitude of the terms that the result is a sum of, as the reference shows it
-  /// (judging/scale_of_terms.h), where that is larger than the result. A sum whose terms cancel cannot be
-  /// more accurate (Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., 4.2).
+  /// (judging/comparison/scale_of_terms.h), where that is larger than the result. A sum whose terms cancel
+  /// cannot be more accurate (Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., 4.2).
   bool by_inputs = false;
   /// The ulps are those of this dtype in results whose dtype is more precise; see of().
   std::optional<c10::ScalarType> dtype = std::nullopt;

@@ -10,7 +10,7 @@
 #include "compare/comparison.h"
 #include "compare/kept_results.h"
 #include "inputs/arguments.h"
-#include "judging/compiled_agreement.h"
+#include "judging/comparison/compiled_agreement.h"
 #include "layouts/layout.h"
 #include "python/binding/loaded.h"
 #include "python/binding/parts.h"

@@ -7,9 +7,9 @@
 
 #include "device/device.h"
 #include "judging/all_checks.h"
-#include "judging/judge_call.h"
+#include "judging/calls/judge_call.h"
+#include "judging/comparison/output_judgement.h"
 #include "judging/obstacle.h"
-#include "judging/output_judgement.h"
 #include "plan/calls.h"
 #include "python/binding/judgement_json.h"
 #include "python/binding/loaded.h"

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "inputs/call_key.h"
-#include "judging/call_under_test.h"
+#include "judging/calls/call_under_test.h"
 #include "judging/check.h"
 #include "spec/spec.h"
 

@@ -11,7 +11,7 @@
 #include "inputs/larger_samples.h"
 #include "inputs/variant.h"
 #include "judging/all_checks.h"
-#include "judging/judge_call.h"
+#include "judging/calls/judge_call.h"
 #include "judging/scope.h"
 #include "plan/calls.h"
 #include "python/binding/judgement_json.h"

@@ -8,9 +8,9 @@
 #include "compiled/compilation_settings.h"
 #include "compiled/object_cache.h"
 #include "compiled/one_thread.h"
-#include "machine/compiled_code.h"
-#include "machine/launch.h"
-#include "machine/progress_listener.h"
+#include "machine/launches/compiled_code.h"
+#include "machine/launches/launch.h"
+#include "machine/launches/progress_listener.h"
 #include "ptx/program.h"
 
 namespace opgate::simulator {

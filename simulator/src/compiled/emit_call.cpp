@@ -4,8 +4,8 @@
 
 #include "compiled/emitter.h"
 #include "compiled/translator.h"
-#include "machine/compiled_code.h"
-#include "machine/local_memory.h"
+#include "machine/launches/compiled_code.h"
+#include "machine/memory/local_memory.h"
 
 namespace opgate::simulator {
 namespace calls {

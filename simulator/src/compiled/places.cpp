@@ -1,6 +1,6 @@
 #include "compiled/places.h"
 
-#include "machine/compiled_thread.h"
+#include "machine/launches/compiled_thread.h"
 
 namespace opgate::simulator::places {
 

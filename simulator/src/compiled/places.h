@@ -1,11 +1,11 @@
-// How translated code reaches memory, as machine/memory.h does in the interpreter.
+// How translated code reaches memory, as machine/memory/memory.h does in the interpreter.
 #pragma once
 
 #include <cstddef>
 #include <string>
 
 #include "compiled/emitter.h"
-#include "machine/launch.h"
+#include "machine/launches/launch.h"
 #include "ptx/types.h"
 
 namespace opgate::simulator::places {

@@ -9,7 +9,7 @@
 #include "instructions/moves_of_sums.h"
 #include "instructions/selectors.h"
 #include "machine/block.h"
-#include "machine/compiled_code.h"
+#include "machine/launches/compiled_code.h"
 
 namespace opgate::simulator {
 namespace translator {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "machine/compiled_code.h"
+#include "machine/launches/compiled_code.h"
 #include "ptx/program.h"
 
 namespace opgate::simulator {

@@ -10,7 +10,7 @@
 #include <string>
 
 #include "driver/driver_call.h"
-#include "machine/tensor_map.h"
+#include "machine/memory/tensor_map.h"
 
 using namespace opgate::simulator;
 

@@ -9,7 +9,7 @@
 #include "instructions/select.h"
 #include "instructions/selectors.h"
 #include "machine/mbarrier.h"
-#include "machine/memory.h"
+#include "machine/memory/memory.h"
 
 namespace opgate::simulator {
 namespace async_stores {

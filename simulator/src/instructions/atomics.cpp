@@ -8,7 +8,7 @@
 #include "instructions/flows.h"
 #include "instructions/select.h"
 #include "instructions/selectors.h"
-#include "machine/memory.h"
+#include "machine/memory/memory.h"
 #include "numbers/atomic_operations.h"
 
 namespace opgate::simulator {

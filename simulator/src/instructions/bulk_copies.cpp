@@ -10,7 +10,7 @@
 #include "instructions/selectors.h"
 #include "machine/cluster.h"
 #include "machine/mbarrier.h"
-#include "machine/memory.h"
+#include "machine/memory/memory.h"
 
 namespace opgate::simulator {
 namespace bulk_copies {

@@ -4,7 +4,7 @@
 #include "instructions/select.h"
 #include "instructions/selectors.h"
 #include "machine/cluster.h"
-#include "machine/memory.h"
+#include "machine/memory/memory.h"
 
 namespace opgate::simulator {
 namespace clusters {

@@ -7,8 +7,8 @@
 
 #include "instructions/selectors.h"
 #include "machine/faults.h"
-#include "machine/grid.h"
-#include "machine/memory.h"
+#include "machine/launches/grid.h"
+#include "machine/memory/memory.h"
 
 namespace opgate::simulator {
 namespace host_calls {

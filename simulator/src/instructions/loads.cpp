@@ -5,7 +5,7 @@
 #include "instructions/flows.h"
 #include "instructions/select.h"
 #include "instructions/selectors.h"
-#include "machine/memory.h"
+#include "machine/memory/memory.h"
 
 namespace opgate::simulator {
 namespace loads {

@@ -9,7 +9,7 @@
 #include "instructions/select.h"
 #include "instructions/selectors.h"
 #include "instructions/whole_warp.h"
-#include "machine/memory.h"
+#include "machine/memory/memory.h"
 
 namespace opgate::simulator {
 namespace matrix_moves {

@@ -8,7 +8,7 @@
 #include "instructions/select.h"
 #include "instructions/selectors.h"
 #include "machine/mbarrier.h"
-#include "machine/memory.h"
+#include "machine/memory/memory.h"
 
 namespace opgate::simulator {
 namespace mbarrier_instructions {

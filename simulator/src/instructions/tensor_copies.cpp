@@ -12,7 +12,7 @@
 #include "instructions/selectors.h"
 #include "machine/cluster.h"
 #include "machine/mbarrier.h"
-#include "machine/memory.h"
+#include "machine/memory/memory.h"
 #include "numbers/small_floats.h"
 
 namespace opgate::simulator {

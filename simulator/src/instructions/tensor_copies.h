@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "machine/tensor_map.h"
+#include "machine/memory/tensor_map.h"
 #include "machine/thread.h"
 
 namespace opgate::simulator {

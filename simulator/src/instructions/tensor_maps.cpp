@@ -8,8 +8,8 @@
 #include "instructions/flows.h"
 #include "instructions/select.h"
 #include "instructions/selectors.h"
-#include "machine/memory.h"
-#include "machine/tensor_map.h"
+#include "machine/memory/memory.h"
+#include "machine/memory/tensor_map.h"
 
 namespace opgate::simulator {
 namespace tensor_maps {

@@ -7,8 +7,8 @@
 #include "instructions/flows.h"
 #include "instructions/select.h"
 #include "instructions/selectors.h"
-#include "machine/memory.h"
-#include "machine/texture.h"
+#include "machine/memory/memory.h"
+#include "machine/memory/texture.h"
 #include "numbers/small_floats.h"
 
 namespace opgate::simulator {

@@ -19,7 +19,7 @@
 #include "instructions/moves_of_sums.h"
 #include "instructions/select.h"
 #include "instructions/selectors.h"
-#include "machine/memory.h"
+#include "machine/memory/memory.h"
 #include "numbers/matrix_sums.h"
 
 namespace opgate::simulator {

@@ -14,7 +14,7 @@
 #include "instructions/fragments.h"
 #include "instructions/select.h"
 #include "instructions/selectors.h"
-#include "machine/memory.h"
+#include "machine/memory/memory.h"
 
 namespace opgate::simulator {
 namespace wmma {

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "machine/launch.h"
+#include "machine/launches/launch.h"
 
 namespace opgate::simulator {
 

@@ -4,7 +4,7 @@
 #include <functional>
 #include <string>
 
-#include "machine/launch.h"
+#include "machine/launches/launch.h"
 
 namespace opgate::simulator {
 

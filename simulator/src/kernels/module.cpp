@@ -12,7 +12,7 @@
 #include "kernels/launch_comparison.h"
 #include "kernels/ptx_hook.h"
 #include "kernels/repeated_launch.h"
-#include "machine/grid.h"
+#include "machine/launches/grid.h"
 #include "ptx/declarations.h"
 #include "ptx/program_builder.h"
 #include "watch/annotations.h"

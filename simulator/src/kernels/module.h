@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "compiled/compilation_settings.h"
-#include "machine/launch.h"
+#include "machine/launches/launch.h"
 #include "ptx/signature.h"
 
 namespace opgate::simulator {

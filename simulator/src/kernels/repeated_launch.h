@@ -4,7 +4,7 @@
 #include <functional>
 
 #include "kernels/repeated_memory.h"
-#include "machine/launch.h"
+#include "machine/launches/launch.h"
 
 namespace opgate::simulator {
 

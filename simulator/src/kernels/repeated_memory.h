@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "machine/launch.h"
+#include "machine/launches/launch.h"
 
 namespace opgate::simulator {
 

@@ -5,13 +5,13 @@
 #include <map>
 #include <utility>
 
-#include "machine/block_order.h"
-#include "machine/compiled_thread.h"
 #include "machine/faults.h"
-#include "machine/grid.h"
-#include "machine/launch_observer.h"
-#include "machine/scheduled_order.h"
-#include "machine/spare_threads.h"
+#include "machine/launches/block_order.h"
+#include "machine/launches/compiled_thread.h"
+#include "machine/launches/grid.h"
+#include "machine/launches/launch_observer.h"
+#include "machine/launches/scheduled_order.h"
+#include "machine/launches/spare_threads.h"
 
 namespace opgate::simulator {
 namespace {

@@ -9,8 +9,8 @@
 
 #include "machine/barrier.h"
 #include "machine/cluster.h"
-#include "machine/compiled_code.h"
-#include "machine/launch.h"
+#include "machine/launches/compiled_code.h"
+#include "machine/launches/launch.h"
 #include "machine/mbarrier.h"
 #include "machine/product_queue.h"
 #include "machine/thread.h"

@@ -1,7 +1,7 @@
 // Threads of a warp that interpret instructions side by side: those that only compute registers of their
 // thread, so that the order in which threads execute them cannot be seen.
 #include "machine/block.h"
-#include "machine/grid.h"
+#include "machine/launches/grid.h"
 #include "ptx/operand_form.h"
 
 namespace opgate::simulator {

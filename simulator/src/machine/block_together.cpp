@@ -4,9 +4,9 @@
 #include <array>
 
 #include "machine/block.h"
-#include "machine/compiled_thread.h"
 #include "machine/faults.h"
-#include "machine/grid.h"
+#include "machine/launches/compiled_thread.h"
+#include "machine/launches/grid.h"
 #include "ptx/opcode.h"
 
 namespace opgate::simulator {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "machine/launch.h"
+#include "machine/launches/launch.h"
 
 namespace opgate::simulator {
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "machine/launch.h"
+#include "machine/launches/launch.h"
 
 namespace opgate::simulator {
 

@@ -3,7 +3,7 @@
 #include <cstring>
 #include <utility>
 
-#include "machine/memory.h"
+#include "machine/memory/memory.h"
 
 namespace opgate::simulator {
 namespace {

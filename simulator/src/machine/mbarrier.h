@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "machine/copy_queue.h"
-#include "machine/shared_place.h"
+#include "machine/memory/shared_place.h"
 #include "ptx/types.h"
 
 namespace opgate::simulator {

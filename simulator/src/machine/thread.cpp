@@ -4,8 +4,8 @@
 #include <cstring>
 
 #include "machine/block.h"
-#include "machine/compiled_code.h"
 #include "machine/faults.h"
+#include "machine/launches/compiled_code.h"
 
 namespace opgate::simulator {
 namespace {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "machine/copy_queue.h"
-#include "machine/launch.h"
-#include "machine/local_memory.h"
+#include "machine/launches/launch.h"
+#include "machine/memory/local_memory.h"
 #include "ptx/instruction.h"
 #include "ptx/program.h"
 

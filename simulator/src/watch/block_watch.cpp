@@ -5,7 +5,7 @@
 #include "instructions/wmma.h"
 #include "machine/block.h"
 #include "machine/faults.h"
-#include "machine/memory.h"
+#include "machine/memory/memory.h"
 
 namespace opgate::simulator {
 

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "machine/launch_observer.h"
+#include "machine/launches/launch_observer.h"
 #include "watch/async_operations.h"
 #include "watch/launch_watch.h"
 #include "watch/tool.h"

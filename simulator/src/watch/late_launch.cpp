@@ -1,7 +1,7 @@
 #include "watch/late_launch.h"
 
 #include "machine/faults.h"
-#include "machine/memory.h"
+#include "machine/memory/memory.h"
 
 namespace opgate::simulator {
 namespace late_launch {

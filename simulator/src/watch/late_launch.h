@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <memory>
 
-#include "machine/late_stores.h"
-#include "machine/launch.h"
-#include "machine/launch_observer.h"
+#include "machine/launches/launch.h"
+#include "machine/launches/launch_observer.h"
+#include "machine/memory/late_stores.h"
 #include "watch/annotations.h"
 
 namespace opgate::simulator {

@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "machine/launch_observer.h"
+#include "machine/launches/launch_observer.h"
 #include "watch/tool.h"
 #include "watch/watched_cluster.h"
 #include "watch/watched_launch.h"

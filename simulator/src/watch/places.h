@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "machine/launch.h"
+#include "machine/launches/launch.h"
 #include "ptx/program.h"
 
 namespace opgate::simulator {

@@ -7,8 +7,8 @@
 #include <span>
 #include <vector>
 
-#include "machine/launch.h"
-#include "machine/launch_observer.h"
+#include "machine/launches/launch.h"
+#include "machine/launches/launch_observer.h"
 #include "machine/thread.h"
 #include "watch/async_operations.h"
 #include "watch/watched_access.h"

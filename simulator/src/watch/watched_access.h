@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "machine/cluster.h"
-#include "machine/memory.h"
+#include "machine/memory/memory.h"
 #include "machine/thread.h"
 #include "watch/annotations.h"
 

@@ -6,7 +6,7 @@
 
 #include "instructions/bulk_copies.h"
 #include "instructions/tensor_copies.h"
-#include "machine/memory.h"
+#include "machine/memory/memory.h"
 #include "watch/block_watch.h"
 
 namespace opgate::simulator {

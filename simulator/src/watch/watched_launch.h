@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "machine/block.h"
-#include "machine/launch.h"
+#include "machine/launches/launch.h"
 #include "machine/thread.h"
 #include "watch/observer.h"
 #include "watch/places.h"

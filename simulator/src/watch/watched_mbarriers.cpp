@@ -4,7 +4,7 @@
 
 #include "machine/block.h"
 #include "machine/mbarrier.h"
-#include "machine/memory.h"
+#include "machine/memory/memory.h"
 #include "watch/block_watch.h"
 
 namespace opgate::simulator {

@@ -1,5 +1,5 @@
 // Every block begins once, in an order that depends on the seed.
-#include "machine/block_order.h"
+#include "machine/launches/block_order.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Threads that help to run large launches.
-#include "machine/helpers.h"
+#include "machine/launches/helpers.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>

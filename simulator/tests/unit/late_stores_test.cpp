@@ -1,5 +1,5 @@
 // Stores that other blocks see late: what each block finds in memory in its turns.
-#include "machine/late_stores.h"
+#include "machine/memory/late_stores.h"
 
 #include <gtest/gtest.h>
 

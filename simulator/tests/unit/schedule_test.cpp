@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "machine/block_order.h"
-#include "machine/scheduled_order.h"
+#include "machine/launches/block_order.h"
+#include "machine/launches/scheduled_order.h"
 #include "watched.h"
 
 namespace opgate::simulator::tests {

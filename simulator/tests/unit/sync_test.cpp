@@ -1,7 +1,7 @@
 // The tool `sync`: barriers that not all threads reach, and masks that name threads which are not there.
 #include <set>
 
-#include "machine/block_order.h"
+#include "machine/launches/block_order.h"
 #include "watched.h"
 
 namespace opgate::simulator::tests {

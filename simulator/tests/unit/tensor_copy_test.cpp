@@ -2,7 +2,7 @@
 #include <numeric>
 
 #include "both_ways.h"
-#include "machine/tensor_map.h"
+#include "machine/memory/tensor_map.h"
 #include "watched.h"
 
 namespace opgate::simulator::tests {

@@ -8,7 +8,7 @@
 #include <initializer_list>
 #include <vector>
 
-#include "machine/tensor_map.h"
+#include "machine/memory/tensor_map.h"
 
 namespace opgate::simulator::tests {
 namespace tensor_map_test {

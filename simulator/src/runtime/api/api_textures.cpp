@@ -1,7 +1,7 @@
 // Objects by which kernels read and write images.
 #include <cstring>
 
-#include "machine/texture.h"
+#include "machine/memory/texture.h"
 #include "runtime/api/api.h"
 #include "runtime/memory/cuda_array.h"
 

@@ -10,7 +10,7 @@
 
 #include <opgate_sim/schedule.h>
 #include "machine/block.h"
-#include "machine/scheduled_order.h"
+#include "machine/launches/scheduled_order.h"
 #include "runtime/devices/settings.h"
 #include "runtime/findings/report.h"
 

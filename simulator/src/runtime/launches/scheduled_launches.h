@@ -4,7 +4,7 @@
 #include <string>
 
 #include <opgate_sim/finding.h>
-#include "machine/launch.h"
+#include "machine/launches/launch.h"
 
 namespace opgate::simulator {
 

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "machine/texture.h"
+#include "machine/memory/texture.h"
 #include "runtime/memory/copies.h"
 
 namespace opgate::simulator {

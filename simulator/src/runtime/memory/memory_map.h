@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "machine/launch.h"
+#include "machine/launches/launch.h"
 #include "runtime/devices/settings.h"
 #include "runtime/findings/stream_watch.h"
 #include "runtime/launches/launch_arguments.h"

@@ -6,7 +6,7 @@
 #include <new>
 #include <thread>
 
-#include "machine/background_thread.h"
+#include "machine/launches/background_thread.h"
 #include "runtime/devices/simulator.h"
 #include "runtime/findings/report.h"
 #include "runtime/streams/host_activity.h"

@@ -9,7 +9,7 @@
 
 #include "instructions/wgmma.h"
 #include "machine/block.h"
-#include "machine/memory.h"
+#include "machine/memory/memory.h"
 #include "watch/init/followed_values.h"
 #include "watch/init/init_of_block.h"
 

@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "machine/memory.h"
+#include "machine/memory/memory.h"
 
 namespace opgate::simulator {
 

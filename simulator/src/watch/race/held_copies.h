@@ -14,7 +14,7 @@
 #include <utility>
 
 #include <opgate_sim/finding.h>
-#include "machine/launch_observer.h"
+#include "machine/launches/launch_observer.h"
 #include "watch/annotations.h"
 
 namespace opgate::simulator {

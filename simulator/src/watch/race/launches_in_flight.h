@@ -8,7 +8,7 @@
 #include <vector>
 
 #include <opgate_sim/finding.h>
-#include "machine/launch.h"
+#include "machine/launches/launch.h"
 #include "watch/race/race_detector.h"
 #include "watch/race/release_log.h"
 

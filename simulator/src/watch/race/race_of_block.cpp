@@ -7,7 +7,7 @@
 
 #include "machine/barrier.h"
 #include "machine/block.h"
-#include "machine/memory.h"
+#include "machine/memory/memory.h"
 
 namespace opgate::simulator {
 namespace race_of_block {
