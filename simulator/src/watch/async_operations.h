@@ -49,7 +49,7 @@ struct WatchedPromise {
 struct WatchedProduct : AsyncOperation {
   std::uint64_t group = 0;
   std::vector<UnitOfProduct> units;  ///< that it reads
-  bool has_begun = false;            ///< false while it is looked at for the first time
+  bool has_begun = false;            ///< false while it reads for the first time
 };
 
 /// The products of a thread.

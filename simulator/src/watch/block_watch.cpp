@@ -12,7 +12,7 @@ namespace opgate::simulator {
 void BlockWatch::begin(const Extent& index, std::size_t shared_bytes) {
   async_ = {};
   cluster_ = launch_.join_cluster(*this, index);
-  tell(&BlockTool::begin, index, shared_bytes);
+  emit(&BlockTool::begin, index, shared_bytes);
 }
 
 void BlockWatch::follow(Thread& thread, const Instruction& instruction) {
@@ -30,7 +30,7 @@ void BlockWatch::follow(Thread& thread, const Instruction& instruction) {
 void BlockWatch::execute(Thread& thread, const Instruction& instruction) {
   using Kind = Annotation::Kind;
   const Annotation& annotation = *instruction.annotation;
-  if (annotation.names_product_register) tell(&BlockTool::use_registers, thread, instruction);
+  if (annotation.names_product_register) emit(&BlockTool::use_registers, thread, instruction);
   switch (annotation.kind) {
     case Kind::load:
     case Kind::store:
@@ -56,7 +56,7 @@ void BlockWatch::execute(Thread& thread, const Instruction& instruction) {
       return;
     case Kind::copy_wait:
       instruction.execute(thread, instruction);
-      tell(&BlockTool::complete_by_wait, thread);
+      emit(&BlockTool::complete_by_wait, thread);
       settle_copies(thread);
       return;
     case Kind::promise:
@@ -68,7 +68,7 @@ void BlockWatch::execute(Thread& thread, const Instruction& instruction) {
       begin_product(thread, instruction);
       break;
     case Kind::product_fence:
-      tell(&BlockTool::fence_registers, thread);
+      emit(&BlockTool::fence_registers, thread);
       break;
     case Kind::product_commit:
       ++async_.products[&thread].groups;
@@ -77,23 +77,23 @@ void BlockWatch::execute(Thread& thread, const Instruction& instruction) {
       wait_for_products(thread, instruction);
       break;
     case Kind::grid_wait:
-      tell(&BlockTool::wait_for_grids, thread);
+      emit(&BlockTool::wait_for_grids, thread);
       break;
     case Kind::grid_trigger:
-      tell(&BlockTool::launch_dependents, thread);
+      emit(&BlockTool::launch_dependents, thread);
       break;
     case Kind::proxy_fence:
-      tell(&BlockTool::proxy_fence, thread);
+      emit(&BlockTool::proxy_fence, thread);
       break;
     case Kind::fence:
-      tell(&BlockTool::fence, thread, annotation);
+      emit(&BlockTool::fence, thread, annotation);
       break;
     case Kind::arrive:
-      tell(&BlockTool::arrive, thread, read<std::uint32_t>(thread, instruction, 0));
+      emit(&BlockTool::arrive, thread, read<std::uint32_t>(thread, instruction, 0));
       break;
     case Kind::cluster_arrive:
       instruction.execute(thread, instruction);
-      tell(&BlockTool::arrive_in_cluster, thread, annotation);
+      emit(&BlockTool::arrive_in_cluster, thread, annotation);
       return;
     case Kind::cluster_wait:
       instruction.execute(thread, instruction);
@@ -103,9 +103,9 @@ void BlockWatch::execute(Thread& thread, const Instruction& instruction) {
       call(thread, instruction);
       return;
     case Kind::host_call:
-      tell(&BlockTool::begin_host_call, thread, instruction);
+      emit(&BlockTool::begin_host_call, thread, instruction);
       instruction.execute(thread, instruction);
-      tell(&BlockTool::end_host_call, thread, instruction);
+      emit(&BlockTool::end_host_call, thread, instruction);
       return;
     case Kind::leave_function:
     case Kind::leave_kernel:
@@ -146,14 +146,14 @@ void BlockWatch::access_fragment(Thread& thread, const Instruction& instruction)
     element.element = number;
     access(thread, instruction, element);
   });
-  tell(&BlockTool::end_fragment, thread, instruction);
+  emit(&BlockTool::end_fragment, thread, instruction);
 }
 
 void BlockWatch::call(Thread& thread, const Instruction& instruction) {
   const FramePlace caller = FramePlace::of(thread);
   const Call& call = thread.function().calls[static_cast<std::size_t>(instruction.immediate)];
   instruction.execute(thread, instruction);
-  tell(&BlockTool::call, thread, call, caller);
+  emit(&BlockTool::call, thread, call, caller);
 }
 
 void BlockWatch::leave(Thread& thread, const Instruction& instruction) {
@@ -163,15 +163,15 @@ void BlockWatch::leave(Thread& thread, const Instruction& instruction) {
   if (thread.state == Thread::State::exited) {
     exit(thread);
   } else {
-    tell(&BlockTool::return_from, thread, function, called);
+    emit(&BlockTool::return_from, thread, function, called);
   }
 }
 
 // Copies that nothing has waited for happen at the end.
 void BlockWatch::exit(Thread& thread) {
-  tell(&BlockTool::complete_by_wait, thread);
+  emit(&BlockTool::complete_by_wait, thread);
   settle_copies(thread);
-  tell(&BlockTool::exit, thread);
+  emit(&BlockTool::exit, thread);
   if (++async_.exited < launch_.launch().launch.block.count()) return;
   cluster_->blocks[thread.block->rank()] = nullptr;
   for (WatchedPromise& promise : std::exchange(async_.promises, {})) keep(promise);

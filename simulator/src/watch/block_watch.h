@@ -24,11 +24,11 @@ class BlockWatch final : public BlockObserver {
   void execute(Thread& thread, const Instruction& instruction) override;
   void follow(Thread& thread, const Instruction& instruction) override;
   void meet(const Barrier& barrier, unsigned id, const std::vector<Thread>& threads) override {
-    tell(&BlockTool::meet, barrier, id, threads);
+    emit(&BlockTool::meet, barrier, id, threads);
   }
-  void leave_cluster_barrier(Thread& thread) override { tell(&BlockTool::leave_cluster_barrier, thread); }
+  void leave_cluster_barrier(Thread& thread) override { emit(&BlockTool::leave_cluster_barrier, thread); }
   void meet_in_warp(std::span<Thread* const> lanes, std::uint32_t here, std::uint32_t named) override {
-    tell(&BlockTool::meet_in_warp, lanes, here, named);
+    emit(&BlockTool::meet_in_warp, lanes, here, named);
   }
 
   /// A tool of this block in the block that the address of an access names; null if there is no such block,
@@ -38,7 +38,7 @@ class BlockWatch final : public BlockObserver {
 
  private:
   template <class... Parameters, class... Arguments>
-  void tell(void (BlockTool::*event)(Parameters...), Arguments&&... arguments) {
+  void emit(void (BlockTool::*event)(Parameters...), Arguments&&... arguments) {
     for (const auto& tool : tools_) (tool.get()->*event)(arguments...);
   }
 

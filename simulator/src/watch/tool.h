@@ -29,7 +29,8 @@ struct FramePlace {
 };
 
 /// A tool in the blocks that one object of Block runs, one after the other. It overrides the events that it
-/// needs. What an instruction does is an event before the instruction is executed, unless it says otherwise.
+/// needs. An event comes before its instruction is executed, unless its comment says that something has been
+/// done.
 class BlockTool {
  public:
   virtual ~BlockTool() = default;
@@ -66,8 +67,9 @@ class BlockTool {
   /// A copy has written a part of its destination by now.
   virtual void finish_writing(const WatchedCopy& /*copy*/, std::uint32_t /*offset*/,
                               const WatchedAccess& /*access*/) {}
-  /// The arrival counts that the promise is.
+  /// The promise now counts as an arrival at its `mbarrier`.
   virtual void keep(const WatchedPromise& /*promise*/) {}
+  /// Nothing more will come of the operation.
   virtual void end_async(const AsyncOperation& /*operation*/) {}
 
   /// `wgmma.mma_async`, which belongs to this group of its thread.
@@ -99,7 +101,7 @@ class BlockTool {
   virtual void leave_cluster_barrier(const Thread& /*thread*/) {}
   /// The thread has used the object of `mbarrier` at this place in shared memory.
   virtual void use_mbarrier(const Thread& /*thread*/, const Annotation& /*how*/, std::uint64_t /*place*/) {}
-  /// By that, a phase of the object is complete.
+  /// That use has completed a phase of the object.
   virtual void complete_phase(std::uint64_t /*place*/) {}
   /// `griddepcontrol.wait`.
   virtual void wait_for_grids(const Thread& /*thread*/) {}
@@ -136,7 +138,7 @@ class Tool {
  public:
   virtual ~Tool() = default;
 
-  /// `block` lives as long as the result.
+  /// The result may refer to `block`, which lives as long.
   virtual std::unique_ptr<BlockTool> watch_block(BlockWatch& block) = 0;
 
   /// A thread has got new memory by `malloc`: what others have done there before is over.

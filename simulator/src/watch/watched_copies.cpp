@@ -57,11 +57,11 @@ void BlockWatch::read_source(const WatchedCopy& copy) {
   for (const CopyPiece& piece : copy.pieces) {
     watched_copies::for_each_access(copy, piece, Annotation::Kind::load,
                                     [&](std::uint32_t done, const WatchedAccess& access) {
-                                      tell(&BlockTool::read_of_copy, copy, offset + done, access);
+                                      emit(&BlockTool::read_of_copy, copy, offset + done, access);
                                     });
     offset += piece.bytes;
   }
-  tell(&BlockTool::begin_async, copy);
+  emit(&BlockTool::begin_async, copy);
 }
 
 void BlockWatch::begin_copy(Thread& thread, const Instruction& instruction) {
@@ -140,7 +140,7 @@ void BlockWatch::settle_copies(Thread& thread) {
       progress(copy, copy.end <= queue.read(), copy.end <= queue.happened());
     std::erase_if(known->second, [&](const WatchedCopy& copy) {
       const bool has_ended = copy.end <= queue.happened();
-      if (has_ended) tell(&BlockTool::end_async, copy);
+      if (has_ended) emit(&BlockTool::end_async, copy);
       return has_ended;
     });
   };
@@ -155,12 +155,12 @@ void BlockWatch::progress(WatchedCopy& copy, bool is_read, bool is_written) {
     if (is_new)
       watched_copies::for_each_access(copy, piece, Annotation::Kind::load,
                                       [&](std::uint32_t, const WatchedAccess& access) {
-                                        tell(&BlockTool::finish_reading, copy, access);
+                                        emit(&BlockTool::finish_reading, copy, access);
                                       });
     if (is_written)
       watched_copies::for_each_access(copy, piece, Annotation::Kind::store,
                                       [&](std::uint32_t done, const WatchedAccess& access) {
-                                        tell(&BlockTool::finish_writing, copy, offset + done, access);
+                                        emit(&BlockTool::finish_writing, copy, offset + done, access);
                                       });
     offset += piece.bytes;
   }

@@ -29,17 +29,17 @@ void BlockWatch::use_mbarrier(Thread& thread, const Instruction& instruction) {
   const bool exists = place + sizeof(std::uint64_t) <= thread.block->shared_bytes();
   const bool before = exists && watched_mbarriers::phase_of(*thread.block, place);
   instruction.execute(thread, instruction);
-  tell(&BlockTool::use_mbarrier, thread, annotation, place);
+  emit(&BlockTool::use_mbarrier, thread, annotation, place);
   if (annotation.kind == Kind::promise) {
     WatchedPromise promise;
     promise.place = place;
     begin(promise.copy, thread, instruction);
-    tell(&BlockTool::begin_async, promise.copy);
+    emit(&BlockTool::begin_async, promise.copy);
     async_.promises.push_back(std::move(promise));
   } else if (annotation.kind == Kind::mbarrier_look && thread.state == Thread::State::yields) {
     keep_promises(place);
   }
-  if (watched_mbarriers::phase_of(*thread.block, place) != before) tell(&BlockTool::complete_phase, place);
+  if (watched_mbarriers::phase_of(*thread.block, place) != before) emit(&BlockTool::complete_phase, place);
 }
 
 void BlockWatch::keep_promises(std::uint64_t place) {
@@ -55,14 +55,14 @@ void BlockWatch::keep_promises(std::uint64_t place) {
 }
 
 void BlockWatch::keep(WatchedPromise& promise) {
-  tell(&BlockTool::complete_by_promise, promise);
+  emit(&BlockTool::complete_by_promise, promise);
   if (promise.is_bulk) {
     progress(promise.copy, /*is_read=*/true, /*is_written=*/true);
   } else {
     settle_copies(*promise.copy.thread);
   }
-  tell(&BlockTool::keep, promise);
-  tell(&BlockTool::end_async, promise.copy);
+  emit(&BlockTool::keep, promise);
+  emit(&BlockTool::end_async, promise.copy);
 }
 
 }  // namespace opgate::simulator

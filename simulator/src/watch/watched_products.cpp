@@ -11,14 +11,14 @@ namespace opgate::simulator {
 
 void BlockWatch::begin_product(Thread& thread, const Instruction& instruction) {
   WatchedProducts& products = async_.products[&thread];
-  tell(&BlockTool::issue_product, thread, instruction, products.groups);
+  emit(&BlockTool::issue_product, thread, instruction, products.groups);
   WatchedProduct product;
   begin(product, thread, instruction);
   product.group = products.groups;
   if (thread.lane == 0) {
     product.units = units_of_product(thread, instruction);
     read_of_product(thread, product);
-    tell(&BlockTool::begin_async, product);
+    emit(&BlockTool::begin_async, product);
     product.has_begun = true;
   }
   products.begun.push_back(std::move(product));
@@ -35,7 +35,7 @@ void BlockWatch::read_of_product(Thread& thread, const WatchedProduct& product) 
   for (const UnitOfProduct& unit : product.units) {
     // A fault of the kernel.
     if (unit.address + how.bytes > thread.block->shared_bytes()) return;
-    tell(&BlockTool::read_of_product, product,
+    emit(&BlockTool::read_of_product, product,
          WatchedAccess{&how, Space::shared, unit.address, thread.linear});
   }
 }
@@ -50,11 +50,11 @@ void BlockWatch::wait_for_products(Thread& thread, const Instruction& instructio
       others.push_back(std::move(product));
     } else if (thread.lane == 0) {
       read_of_product(thread, product);
-      tell(&BlockTool::end_async, product);
+      emit(&BlockTool::end_async, product);
     }
   }
   products.begun = std::move(others);
-  tell(&BlockTool::wait_for_products, thread, first_left);
+  emit(&BlockTool::wait_for_products, thread, first_left);
 }
 
 }  // namespace opgate::simulator

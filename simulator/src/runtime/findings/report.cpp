@@ -102,8 +102,9 @@ void report_fault_of_host(const char* text) {
 void report_notice(const std::string& text) { reporting::write_line(text); }
 
 void report_notes(const std::string& kernel, const std::vector<std::string>& notes) {
-  if (!reporting::is_new(std::pair(kernel, notes))) return;
-  for (const std::string& note : notes) reporting::write_line("kernel " + kernel + ": " + note);
+  if (notes.empty() || !reporting::is_new(std::pair(kernel, notes))) return;
+  reporting::write_line("kernel " + kernel + ":");
+  for (const std::string& note : notes) reporting::write_line(note);
 }
 
 void report_progress(const std::string& text) {
