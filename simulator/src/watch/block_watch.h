@@ -12,7 +12,6 @@
 #include "watch/async_operations.h"
 #include "watch/launch_watch.h"
 #include "watch/tool.h"
-#include "watch/watched_cluster.h"
 
 namespace opgate::simulator {
 

@@ -1,6 +1,7 @@
 // One launch that is watched.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <unordered_map>
@@ -8,10 +9,16 @@
 
 #include "machine/launches/launch_observer.h"
 #include "watch/tool.h"
-#include "watch/watched_cluster.h"
 #include "watch/watched_launch.h"
 
 namespace opgate::simulator {
+
+/// The blocks of a cluster, which reach each other's shared memory.
+struct WatchedCluster {
+  explicit WatchedCluster(std::size_t size) : blocks(size) {}
+
+  std::vector<BlockWatch*> blocks;  ///< by rank; null for one that has not begun or has ended
+};
 
 class LaunchWatch final : public LaunchObserver {
  public:

@@ -1,4 +1,5 @@
-// What a tool that watches kernels implements. A tool is a folder of `watch/` and a row in tools.cpp.
+// What a tool that watches kernels implements. A tool is a folder of `watch/`, a field of `Tools`, and a row
+// in tools.cpp.
 #pragma once
 
 #include <cstddef>
