@@ -258,7 +258,7 @@ std::vector<std::string> parts_of_schedule(const SimOptions& options) {
   try {
     for (const LaunchSchedule& launch : simulator::schedule_from_text(options.schedule)) {
       if (!launch.warps.empty() && tools_that_watch(options.program.tools).empty())
-        throw std::runtime_error("warps have an order only if one of init, race, sync and stream watches");
+        throw std::runtime_error("warps have an order only if a tool watches kernels");
       parts.push_back(simulator::to_text({launch}));
     }
   } catch (const std::runtime_error& error) {
@@ -309,9 +309,11 @@ std::function<int()> declare(CommandLine& app) {
       "was "
       "found; 2 wrong usage or set-up.");
   auto options = std::make_shared<SimOptions>();
-  app.add_option("-t,--tool", options->program.tools, "what is looked for; by default all of it")
+  app.add_option(
+         "-t,--tool", options->program.tools,
+         "what is looked for; by default all but traffic, which counts what loads and stores cost by line")
       .delimiter(',')
-      .one_of(simulator_tools())
+      .one_of(tools_to_choose())
       .type_name("TOOL,...");
   app.add_option("--arch", options->program.architecture, "the compute capability without its dot")
       .one_of({"80", "86", "89", "90", "100", "120"})

@@ -26,6 +26,12 @@ const std::vector<std::string>& simulator_tools() {
   return all;
 }
 
+std::vector<std::string> tools_to_choose() {
+  std::vector<std::string> all = simulator_tools();
+  all.emplace_back("traffic");
+  return all;
+}
+
 std::vector<std::string> tools_that_watch(const std::vector<std::string>& tools) {
   std::vector<std::string> watching;
   for (const std::string& tool : tools)

@@ -30,6 +30,9 @@ struct ChosenOrder {
 /// What can be looked for, as words of the command line.
 const std::vector<std::string>& simulator_tools();
 
+/// These, and the tool `traffic`, which counts and finds nothing.
+std::vector<std::string> tools_to_choose();
+
 /// Those of these tools that watch kernels. The device finds what the others report in any case.
 std::vector<std::string> tools_that_watch(const std::vector<std::string>& tools);
 

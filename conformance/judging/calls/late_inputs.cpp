@@ -21,7 +21,7 @@ namespace {
 constexpr int64_t kDelays[] = {40'000'000, 1'000'000'000};
 constexpr uint64_t kEarlyValueSeed = 3;
 
-bool is_floating(const TensorInput& input) {
+bool has_floating_values(const TensorInput& input) {
   return input.tensor.is_floating_point() || input.tensor.is_complex();
 }
 
@@ -41,10 +41,10 @@ Arguments other_values(CallUnderTest& under_test, uint64_t value_seed) {
   ValueCache& values = under_test.cache().values;
   Arguments others =
       materialize(under_test.key(), values, {.value_seed = value_seed, .take_snapshots = false});
-  if (std::ranges::none_of(others.tensors, is_floating)) return others;
+  if (std::ranges::none_of(others.tensors, has_floating_values)) return others;
   const Arguments own = materialize(under_test.key(), values, {.take_snapshots = false});
   for (size_t i = 0; i < others.tensors.size(); ++i) {
-    if (!is_floating(others.tensors[i])) others.tensors[i].tensor.copy_(own.tensors[i].tensor);
+    if (!has_floating_values(others.tensors[i])) others.tensors[i].tensor.copy_(own.tensors[i].tensor);
   }
   return others;
 }

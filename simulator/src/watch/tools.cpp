@@ -30,6 +30,15 @@ constexpr std::array kRows{
 
 }  // namespace tools
 
+std::string Tools::names() {
+  std::string all;
+  for (const tools::Row& row : tools::kRows) {
+    if (!all.empty()) all += &row == &tools::kRows.back() ? " and " : ", ";
+    all += row.name;
+  }
+  return all;
+}
+
 bool Tools::any() const {
   return std::ranges::any_of(tools::kRows, [this](const tools::Row& row) { return this->*row.watches; });
 }

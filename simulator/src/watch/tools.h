@@ -19,6 +19,9 @@ struct Tools {
   bool stream = false;   ///< operations of several streams that access the same bytes and that nothing orders
   bool traffic = false;  ///< counts what accesses of warps cost, and finds nothing
 
+  /// "init, race and sync": of all that there are.
+  static std::string names();
+
   bool any() const;
 
   /// Reads "init,race". A word that is not the name of a tool is put into `unknown`.

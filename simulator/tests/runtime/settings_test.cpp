@@ -29,7 +29,7 @@ const std::vector<Wrong> kWrong = {
     {"OPGATE_SIM_INSTRUCTIONS", "1e9", "give a number from 0 to 18446744073709551615"},
     {"OPGATE_SIM_SHUFFLE", "99999999999999999999", "give a number from 0 to 18446744073709551615"},
     {"OPGATE_SIM_SCHEDULE", "launch 1: warps 1 of block 0",
-     "warps have an order only if one of init, race, sync and stream watches"},
+     "warps have an order only if a tool watches kernels"},
     {"OPGATE_SIM_SCHEDULE", "launch 1: 1 0",
      "the text ends or goes on otherwise behind `:`; write `launch 2 of KERNEL: blocks 3 1 and warps 1 of "
      "block 0`, with `;` between launches; the kernel, the blocks or the warps may be left out, and a block "
@@ -45,7 +45,7 @@ const std::vector<Wrong> kWrong = {
     {"OPGATE_SIM_THREADS", "2x", "give a number from 0 to 256"},
     {"OPGATE_SIM_CC", "/no/such/compiler", "it is no C compiler: `--version` fails"},
     {"OPGATE_SIM_TOOLS", "init,memory",
-     "`memory` is no tool: give some of init, race, sync and stream, with commas between them"},
+     "`memory` is no tool: give some of init, race, sync, stream and traffic, with commas between them"},
 };
 
 std::string wrong_settings_in_words() {

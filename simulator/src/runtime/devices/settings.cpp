@@ -49,9 +49,8 @@ class Reader {
     std::string unknown;
     const Tools tools = Tools::parse(value_of(Setting::tools), unknown);
     if (unknown.empty()) return tools;
-    refuse(
-        Setting::tools,
-        "`" + unknown + "` is no tool: give some of init, race, sync and stream, with commas between them");
+    refuse(Setting::tools,
+           "`" + unknown + "` is no tool: give some of " + Tools::names() + ", with commas between them");
     return {};
   }
 
@@ -62,7 +61,7 @@ class Reader {
     try {
       std::vector<LaunchSchedule> schedule = schedule_from_text(text);
       if (!tools_watch && std::ranges::any_of(schedule, [](const auto& each) { return !each.warps.empty(); }))
-        refuse(Setting::schedule, "warps have an order only if one of init, race, sync and stream watches");
+        refuse(Setting::schedule, "warps have an order only if a tool watches kernels");
       return schedule;
     } catch (const std::runtime_error& error) {
       refuse(Setting::schedule, error.what());
