@@ -37,6 +37,15 @@ def test_a_right_program_runs_as_it_does_on_a_gpu(sim: SimulatedProgram) -> None
     assert run.stderr.split() == ["opgate", "sim:", "nothing", "found"]
 
 
+def test_counts_of_traffic_are_shown_if_they_are_asked_for(sim: SimulatedProgram) -> None:
+    run = sim("none", "--tool", "traffic")
+    assert (run.returncode, run.stdout) == (0, "0 on 2 devices\n")
+    lines = run.stderr.splitlines()
+    assert any(re.match(r"opgate sim: kernel .*:$", line) for line in lines), run
+    assert any(re.match(r"opgate sim: +\d+ +\d+ +\d+  .*\.cu:\d+$", line) for line in lines), run
+    assert lines[-1] == "opgate sim: nothing found"
+
+
 def test_what_cuda_s_own_libraries_do_is_right(opgate: OpGate, build: Path) -> None:
     run = opgate("sim", "--seconds", "0", "--", build / "bin" / "opgate_cuda_idioms")
     lines = ["scan 1", "grid 1", "compare and swap 1", "thread 0 of block 0: 0.5", "thread 1 of block 0: 0.5"]

@@ -12,8 +12,8 @@ import torch
 
 from opgate.judge.receipt import described, receipt
 from opgate.judge.sandbox import candidate_process, isolation
-from opgate.judge.sandbox.nursery import Limits, Nursery
 from opgate.judge.sandbox.session import Session
+from opgate.judge.sandbox.spawner import Limits, Spawner
 from opgate.judge.speed.opponents import Opponents
 from opgate.judge.speed.timed_candidate import time_candidate
 from opgate.judge.subject.called_operators import operators_of
@@ -53,14 +53,14 @@ def arguments_of(words: list[str]) -> argparse.Namespace:
 def judge_one(
     source: SourceFile,
     truth: TruthProcess,
-    nursery: Nursery,
+    spawner: Spawner,
     opponents: Opponents,
     options: argparse.Namespace,
 ) -> tuple[Verdict, dict[str, Any]]:
     """The verdict on one candidate, from secrets of its own, and the record for a receipt."""
     examination = truth.examination()
     verdict = Verdict(str(source))
-    session = Session(nursery, source, options.device)
+    session = Session(spawner, source, options.device)
     try:
         verdict.isolated = session.isolated
         verdict.not_isolated = [each for each in isolation.EVERY_MEASURE if each not in session.isolated]
@@ -113,19 +113,19 @@ def run(words: list[str], device: str = "") -> int:
         return 2
     memory = int(options.memory_limit * isolation.GIB) if options.device == "cpu" else None
     limits = Limits(memory, SECONDS_OF_COMPUTING)
-    nursery = Nursery(candidate_process.run, limits)  # before there is any secret
+    spawner = Spawner(candidate_process.run, limits)  # before there is any secret
     names = [] if options.no_speed or options.device != "cpu" else ["reference", "compiled"]
     if options.no_compile and names:
         names.remove("compiled")
-    nurseries = {name: Nursery(candidate_process.run, limits) for name in names}
-    opponents = Opponents(reference, nurseries, options.time_limit)
+    spawners = {name: Spawner(candidate_process.run, limits) for name in names}
+    opponents = Opponents(reference, spawners, options.time_limit)
     truth = TruthProcess(reference)
     isolation.hide_memory()
     words_so_far: set[str] = set()
     records: list[dict[str, Any]] = []
     try:
         for source in candidates:
-            verdict, record = judge_one(source, truth, nursery, opponents, options)
+            verdict, record = judge_one(source, truth, spawner, opponents, options)
             records.append(record)
             words_so_far.add(verdict.word)
             print(json.dumps(verdict.as_json()) if options.json else report(verdict), flush=True)
@@ -137,7 +137,7 @@ def run(words: list[str], device: str = "") -> int:
         return INTERRUPTED
     finally:
         truth.close()
-        nursery.close()
+        spawner.close()
         opponents.end()
     if options.receipt:
         of_reference = {"name": str(reference), "files": described(reference.files())}

@@ -18,7 +18,7 @@ from typing import Any
 import torch
 
 from opgate.judge.sandbox.guarded_functions import addresses
-from opgate.judge.sandbox.timed_calls import TimedCalls, glance
+from opgate.judge.sandbox.timed_calls import TimedCalls, sample_bytes
 from opgate.judge.sandbox.wire import ChannelClosed, receive, send
 from opgate.judge.subject.called_operators import operators_of
 from opgate.judge.subject.source_file import SourceFile, made
@@ -132,7 +132,7 @@ class Candidate:
             try:
                 last: list[torch.Tensor] = []
                 taken_apart(self.timed.returned[-1], last)
-                seen = glance(last, head["places"])
+                seen = sample_bytes(last, head["places"])
             except NotJudged:  # which shows when the results are collected
                 pass
         return {"seen": seen}

@@ -12,7 +12,7 @@ import time
 from typing import Any
 
 from opgate.judge.sandbox.guarded_functions import replaced
-from opgate.judge.sandbox.nursery import Nursery
+from opgate.judge.sandbox.spawner import Spawner
 from opgate.judge.sandbox.wire import ChannelBroken, ChannelClosed, TookTooLong, TooMuch, receive, send
 from opgate.judge.subject.source_file import SourceFile
 
@@ -29,15 +29,15 @@ class Lost(Exception):
 class Session:
     """One process of a candidate, from its start to the end of all that it has started."""
 
-    def __init__(self, nursery: Nursery, source: SourceFile, device: str) -> None:
-        self.nursery = nursery
+    def __init__(self, spawner: Spawner, source: SourceFile, device: str) -> None:
+        self.spawner = spawner
         self.replaced: list[str] = []
         self.log = tempfile.TemporaryFile()  # noqa: SIM115 (it lives as long as the session)
         to_read, self.commands = os.pipe()
         self.answers, to_write = os.pipe()
         os.set_blocking(self.commands, False)
         which = json.dumps(source.as_json() | {"device": device})
-        self.process, self.isolated = nursery.start(which, to_read, to_write, self.log.fileno())
+        self.process, self.isolated = spawner.start(which, to_read, to_write, self.log.fileno())
         os.close(to_read)
         os.close(to_write)
 
@@ -100,10 +100,10 @@ class Session:
             if not self.has_ended_by_itself():
                 with contextlib.suppress(ProcessLookupError):
                     os.killpg(self.process, signal.SIGKILL)
-            self.status = self.nursery.ended()
+            self.status = self.spawner.ended()
             self.process = 0
         return self.status
 
     def has_ended_by_itself(self) -> bool:
-        """Whether the nursery reports the end within a moment."""
-        return self.nursery.has_news(0.3)
+        """Whether the spawner reports the end within a moment."""
+        return self.spawner.has_news(0.3)

@@ -30,7 +30,7 @@ class TimedCalls:
             self.returned.append(called(*arguments))
 
 
-def glance(tensors: Sequence[torch.Tensor], places: Sequence[float]) -> list[str]:
+def sample_bytes(tensors: Sequence[torch.Tensor], places: Sequence[float]) -> list[str]:
     """For each tensor, the bytes at these places, which are fractions of its memory.
 
     Nothing for a tensor with gaps, and for one that is conjugated or negated when it is read.

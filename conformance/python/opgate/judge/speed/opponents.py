@@ -9,8 +9,8 @@ import io
 
 import torch
 
-from opgate.judge.sandbox.nursery import Nursery
 from opgate.judge.sandbox.session import Lost, Session
+from opgate.judge.sandbox.spawner import Spawner
 from opgate.judge.speed.timed_process import TimedProcess
 from opgate.judge.subject.source_file import SourceFile
 from opgate.judge.truth.truth import Examination
@@ -21,30 +21,30 @@ SECONDS_OF_COMPILING = 300.0
 class Opponents:
     """The processes, which are started when they are first needed and stay for the next candidate."""
 
-    def __init__(self, source: SourceFile, nurseries: dict[str, Nursery], seconds: float) -> None:
+    def __init__(self, source: SourceFile, spawners: dict[str, Spawner], seconds: float) -> None:
         self.source = source
-        self.nurseries = nurseries
+        self.spawners = spawners
         self.seconds = seconds
         self.sides: dict[str, TimedProcess] = {}
         self.problems: dict[str, str] = {}
 
     def ready(self, examination: Examination) -> dict[str, TimedProcess]:
         """Those that work, by name, with the parameters of this examination."""
-        for name, nursery in self.nurseries.items():
+        for name, spawner in self.spawners.items():
             if name in self.problems:
                 continue
             try:
                 if name not in self.sides:
-                    self.sides[name] = self.started(name, nursery, examination)
+                    self.sides[name] = self.started(name, spawner, examination)
                 elif examination.state:
                     self.sides[name].session.ask({"do": "alter"}, [kept(examination.state)], self.seconds)
             except Lost as lost:
                 self.give_up(name, lost.evidence)
         return dict(self.sides)
 
-    def started(self, name: str, nursery: Nursery, examination: Examination) -> TimedProcess:
+    def started(self, name: str, spawner: Spawner, examination: Examination) -> TimedProcess:
         """A new process that has loaded the reference. Raises Lost."""
-        session = Session(nursery, self.source, "cpu")
+        session = Session(spawner, self.source, "cpu")
         is_compiled = name == "compiled"
         side = TimedProcess(session, name, max(self.seconds, SECONDS_OF_COMPILING))
         head = {"do": "load", "seed": examination.seed, "poison": 0, "compile": is_compiled}
@@ -68,8 +68,8 @@ class Opponents:
         """Ends all processes."""
         for side in self.sides.values():
             side.session.end()
-        for nursery in self.nurseries.values():
-            nursery.close()
+        for spawner in self.spawners.values():
+            spawner.close()
 
 
 def kept(value: object) -> bytes:

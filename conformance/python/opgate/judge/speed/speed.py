@@ -16,8 +16,8 @@ from typing import Any
 import torch
 
 from opgate.judge.sandbox.session import Lost
-from opgate.judge.sandbox.timed_calls import glance
-from opgate.judge.speed.timed_process import Taken, TimedProcess
+from opgate.judge.sandbox.timed_calls import sample_bytes
+from opgate.judge.speed.timed_process import Elapsed, TimedProcess
 from opgate.judge.tensors.arguments import same_structure, tensors_of
 from opgate.judge.tensors.comparison import elements_beyond, first_difference
 from opgate.judge.truth.truth import RightAnswer
@@ -67,7 +67,7 @@ class Measurement:
         self.secret = secret
         self.times = {name: Times() for name in sides}
         self.wrong = WrongWhileTimed()
-        self.channels: dict[str, Taken] = {}  # the quickest answers to requests for no call
+        self.channels: dict[str, Elapsed] = {}  # the quickest answers to requests for no call
         self.lost: dict[str, str] = {}
         self.calls = 0
         self.why_not = ""
@@ -118,7 +118,7 @@ class Measurement:
                 self.times[name].wall.append(taken.wall / calls)
                 self.times[name].computing.append(taken.computing / calls)
 
-    def turn(self, name: str, answers: Sequence[RightAnswer]) -> Taken | None:
+    def turn(self, name: str, answers: Sequence[RightAnswer]) -> Elapsed | None:
         """What the calls of one side take, without the channel. None for an opponent that is lost."""
         side = self.sides[name]
         places = [self.secret.random() for _ in range(PLACES)]
@@ -138,7 +138,7 @@ class Measurement:
             del self.sides[name], self.times[name]
             return None
         channel = self.channels[name] = quickest([self.channels.get(name, empty), empty, again])
-        return Taken(max(1e-9, taken.wall - channel.wall), max(0.0, taken.computing - channel.computing))
+        return Elapsed(max(1e-9, taken.wall - channel.wall), max(0.0, taken.computing - channel.computing))
 
     def compare(
         self,
@@ -152,7 +152,7 @@ class Measurement:
         described, returned = side.results(most)
         if len(returned) != len(answers):
             raise Lost("forged", f"{len(answers)} calls were asked for, and {len(returned)} returned")
-        late = zip(glance(returned[-1], places), reply.get("seen", []), strict=False)
+        late = zip(sample_bytes(returned[-1], places), reply.get("seen", []), strict=False)
         if any(then and then != now for now, then in late):
             raise Lost("changes after the return", "its bytes were others after the clock was stopped")
         self.calls += len(answers)
@@ -177,9 +177,9 @@ def difference(answer: RightAnswer, got: Sequence[torch.Tensor], described: dict
     return ""
 
 
-def quickest(each: Sequence[Taken]) -> Taken:
+def quickest(each: Sequence[Elapsed]) -> Elapsed:
     """The shortest times among these."""
-    return Taken(min(one.wall for one in each), min(one.computing for one in each))
+    return Elapsed(min(one.wall for one in each), min(one.computing for one in each))
 
 
 def fewest_rounds() -> int:

@@ -19,7 +19,7 @@ TICKS = os.sysconf("SC_CLK_TCK")
 
 
 @dataclass
-class Taken:
+class Elapsed:
     """What some calls took together, in seconds: by the clock, and of computing."""
 
     wall: float
@@ -49,14 +49,14 @@ class TimedProcess:
             raise Lost("unusual result", f"the arguments cannot be laid out: {reply['raised']}")
         self.count = len(sets)
 
-    def time(self, count: int, places: Sequence[float]) -> tuple[Taken, dict[str, Any]]:
+    def time(self, count: int, places: Sequence[float]) -> tuple[Elapsed, dict[str, Any]]:
         """What so many calls take together with the channel, and the answer. Raises Lost."""
         message = {"do": "go", "count": count, "places": list(places)}
         before = self.computing()
         begin = time.perf_counter()
         reply, _ = self.session.ask(message, [], self.seconds * max(1, count), is_brief=True)
         wall = time.perf_counter() - begin
-        return Taken(wall, self.computing() - before), reply
+        return Elapsed(wall, self.computing() - before), reply
 
     def results(self, most: int) -> tuple[list[dict[str, Any]], list[list[torch.Tensor]]]:
         """What the calls returned: the answers without their bytes, and the tensors. Raises Lost."""

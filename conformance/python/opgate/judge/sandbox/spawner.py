@@ -37,7 +37,7 @@ class Limits:
     seconds: int
 
 
-class Nursery:
+class Spawner:
     """The judge's side: starts one candidate at a time."""
 
     def __init__(self, body: Body, limits: Limits) -> None:
@@ -47,7 +47,7 @@ class Nursery:
             self.here.close()
             signal.signal(signal.SIGINT, signal.SIG_IGN)
             try:
-                nurse(there, body, limits)
+                spawn_candidates(there, body, limits)
             finally:
                 os._exit(0)
         there.close()
@@ -67,13 +67,13 @@ class Nursery:
         return bool(select.select([self.here], [], [], seconds)[0])
 
     def close(self) -> None:
-        """Ends the nursery."""
+        """Ends the spawner."""
         self.here.shutdown(socket.SHUT_RDWR)  # later forks have copies of the descriptor
         self.here.close()
         os.waitpid(self.process, 0)
 
 
-def nurse(judge: socket.socket, body: Body, limits: Limits) -> None:
+def spawn_candidates(judge: socket.socket, body: Body, limits: Limits) -> None:
     """Starts candidates until the judge closes the socket."""
     isolation.die_with_parent()
     while True:

@@ -7,14 +7,14 @@ import sys
 
 CLOSED_WHILE_IT_STARTS = """
 import os, socket, sys, time
-from opgate.judge.sandbox.nursery import Limits, Nursery
+from opgate.judge.sandbox.spawner import Limits, Spawner
 
-nursery = Nursery(lambda which, commands, answers: time.sleep(600), Limits(None, 600))
+spawner = Spawner(lambda which, commands, answers: time.sleep(600), Limits(None, 600))
 read, write = os.pipe()
-socket.send_fds(nursery.here, [b"x"], [read, write, sys.stderr.fileno()])
+socket.send_fds(spawner.here, [b"x"], [read, write, sys.stderr.fileno()])
 if sys.argv[1] == "started":
-    nursery.here.recv(1 << 16)
-nursery.close()
+    spawner.here.recv(1 << 16)
+spawner.close()
 print("ended")
 """
 
