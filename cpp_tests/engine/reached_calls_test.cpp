@@ -21,7 +21,7 @@ TEST(ReachedCalls, AFewThatAreChosenHaveAllVariantsAndSeveralDtypes) {
   const std::vector<Check> checks = native_checks();
   std::vector<Spec> specs{testing::spec_of("aten::relu", {{uniform({4, 8})}, {uniform({2, 3})}})};
   SpecWriter(specs.front()).dtypes({c10::kHalf, c10::kFloat, c10::kDouble});
-  const Plan plan = make_plan(specs, checks, Filter{{}, {}, {"cpu"}});
+  const Plan plan = make_plan(specs, checks, {{}, {}, {"cpu"}, {}});
   std::vector<Calls::Position> all(plan.calls.size());
   std::iota(all.begin(), all.end(), Calls::Position{0});
   std::set<std::string> variants;
