@@ -18,6 +18,7 @@
 #include "python/binding/loaded.h"
 #include "python/binding/parts.h"
 #include "spec/recordings.h"
+#include "spec/sample_json.h"
 #include "spec/spec_json.h"
 
 namespace opgate {
@@ -49,6 +50,8 @@ py::object describe(const std::string& id) {
                     {"accuracy", to_json(key.spec->accuracy)},
                     {"tensors", tensors}});
 }
+
+py::object sample(const std::string& id) { return to_python(to_json(*loaded_call(id).sample)); }
 
 py::list arguments(const std::string& id, uint64_t value_seed) {
   const CallKey key = loaded_call(id);
@@ -92,6 +95,11 @@ std::vector<std::pair<std::string, std::vector<std::string>>> plan(const std::st
 
 void define_calls(py::module_& module) {
   module.def("describe", &describe, "What a call id means, as a dict.", py::arg("call_id"));
+  module.def(
+      "sample", &sample,
+      "The sample of a call, as a dict, with all numbers that the spec writes down: a million for a large "
+      "tensor.",
+      py::arg("call_id"));
   module.def("arguments", &arguments,
              "The arguments of a call in schema order, freshly laid out. With a "
              "`value_seed`, the tensors have other values of the same domains.",

@@ -89,6 +89,7 @@ def manifest(calls: list[Call]) -> dict[str, Any]:
             {
                 "id": call.id,
                 **call.described,
+                "sample": _engine.sample(call.id),
                 "outputs": len(eager),
                 "eager": _engine.digest(eager),
                 "in_pieces": call.is_compiled_in_pieces,
