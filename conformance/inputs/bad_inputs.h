@@ -35,7 +35,7 @@ struct BadInput {
   std::optional<double> element = {};  ///< replaces one element of the tensor
   /// Whether the bad input is made when the call's dtype is `dtype`; null: for every dtype.
   bool (*accepts_dtype)(c10::ScalarType dtype) = nullptr;
-  /// Nobody has said whether callers answer for this value: see judging/refusals/assumed_index.h.
+  /// It is not known whether callers answer for this value: see judging/refusals/assumed_index.h.
   bool assumed = false;
 };
 

@@ -79,7 +79,7 @@ void execute_clock(Thread& thread, const Instruction& in) {
 }
 
 static Effect effect_of_fence(const Modifiers& words) {
-  const bool is_device = scope_of(words) != Scope::block;
+  const bool reaches_others = scope_of(words) != Scope::block;
   if (words.has("proxy")) {
     const bool orders_shared = words.has("async") && !words.has("global");
     return {.kind = orders_shared ? Effect::Kind::proxy_fence : Effect::Kind::ignored, .makes_visible = true};
@@ -89,7 +89,7 @@ static Effect effect_of_fence(const Modifiers& words) {
           .scope = scope_of(words),
           .acquires = acquires,
           .releases = releases,
-          .makes_visible = releases && is_device};
+          .makes_visible = releases && reaches_others};
 }
 
 static Effect effect_of_grid_dependency(const Modifiers& words) {

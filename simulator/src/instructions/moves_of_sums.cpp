@@ -59,12 +59,8 @@ void add_results(const Function& function, std::size_t at, std::set<Slot>& slots
   }
 }
 
-const OperandForm& form_of(const Function& function, const Instruction& in) {
-  return function.forms[static_cast<std::size_t>(&in - function.code.data())];
-}
-
 void remember(Thread& thread, const Instruction& in, ProductQueue& products) {
-  const OperandForm& form = form_of(thread.function(), in);
+  const OperandForm& form = thread.function().form_of(in);
   MoveOfSums move{&in, thread.lane, 0, {}};
   std::uint64_t groups = 0;
   for (std::size_t i = form.first; i < form.total; ++i) {
@@ -113,7 +109,7 @@ Handler plain_handler(const Instruction& in) {
 // Registers that have changed since then keep what they hold.
 void repeat_move(Thread& thread, const MoveOfSums& move) {
   const Instruction& in = *move.instruction;
-  const OperandForm& form = moves_of_sums::form_of(thread.function(), in);
+  const OperandForm& form = thread.function().form_of(in);
   std::vector<std::pair<Slot, std::uint64_t>> kept;
   for (const auto& [slot, value] : move.others) kept.emplace_back(slot, thread.registers[slot]);
   for (const auto& [slot, value] : move.others) thread.registers[slot] = value;

@@ -25,8 +25,7 @@ unsigned Barrier::arrived(const std::vector<Thread>& threads) const {
     const auto begin = threads.begin() + static_cast<std::ptrdiff_t>(warp * kWarpSize);
     const auto end =
         threads.begin() + static_cast<std::ptrdiff_t>(std::min(threads.size(), (warp + 1) * kWarpSize));
-    const auto alive =
-        std::count_if(begin, end, [](const Thread& thread) { return thread.state != Thread::State::exited; });
+    const auto alive = std::count_if(begin, end, [](const Thread& thread) { return !thread.has_exited(); });
     all += of_warp[warp] >= static_cast<unsigned>(alive) ? kWarpSize : of_warp[warp];
   }
   return all;
@@ -35,9 +34,8 @@ unsigned Barrier::arrived(const std::vector<Thread>& threads) const {
 bool Barrier::is_complete(const std::vector<Thread>& threads) const {
   if (arrivals_.empty()) return false;
   if (expected_) return arrived(threads) >= *expected_;
-  const auto alive = std::count_if(threads.begin(), threads.end(), [](const Thread& thread) {
-    return thread.state != Thread::State::exited;
-  });
+  const auto alive = std::count_if(threads.begin(), threads.end(),
+                                   [](const Thread& thread) { return !thread.has_exited(); });
   return arrivals_.size() >= static_cast<std::size_t>(alive);
 }
 

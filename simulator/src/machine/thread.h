@@ -55,6 +55,8 @@ class Thread {
     return function().turn_ends[static_cast<std::size_t>(next - function().code.data())];
   }
 
+  bool has_exited() const { return state == State::exited; }
+
   /// The instruction that is being executed, or at which the thread waits.
   const Instruction& current() const { return next[-1]; }
 

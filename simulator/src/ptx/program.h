@@ -85,6 +85,11 @@ struct Function {
   std::vector<std::vector<std::int64_t>> branch_tables;
   std::uint32_t first_number =
       1;  ///< of its first instruction, where those of all functions are numbered from 1
+
+  /// The form of an instruction of `code`.
+  const OperandForm& form_of(const Instruction& instruction) const {
+    return forms[static_cast<std::size_t>(&instruction - code.data())];
+  }
 };
 
 /// A slot that holds the address of a variable in global or constant memory.

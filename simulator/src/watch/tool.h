@@ -57,7 +57,7 @@ class BlockTool {
   /// A copy that begins reads a part of its source, which begins at this offset in the copy.
   virtual void read_of_copy(const WatchedCopy& /*copy*/, std::uint32_t /*offset*/,
                             const WatchedAccess& /*access*/) {}
-  /// The operation begins, after what it reads at its begin.
+  /// The operation begins, after what it reads at its start.
   virtual void begin_async(const AsyncOperation& /*operation*/) {}
   /// Copies of the thread are complete, because it has waited for them or exits. Events for each one follow.
   virtual void complete_by_wait(const Thread& /*thread*/) {}

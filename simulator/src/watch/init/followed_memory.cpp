@@ -16,7 +16,7 @@ void InitOfBlock::take_in(Thread& thread, const Instruction& instruction, const 
   thread.is_followed = true;
   if (how.lanes == 0) return;
   const unsigned each = how.bytes / how.lanes;
-  const bool is_signed = opgate::simulator::is_signed(form_at(thread, instruction).effect.type);
+  const bool is_signed = opgate::simulator::is_signed(thread.function().form_of(instruction).effect.type);
   for (unsigned lane = 0; lane < how.lanes; ++lane) {
     const std::uint64_t bytes = read.bits >> (lane * each) & ((std::uint64_t{1} << each) - 1);
     std::uint64_t bits = followed_values::bits_of_bytes(bytes);
@@ -61,7 +61,7 @@ Unwritten InitOfBlock::stored_element(const Thread& thread, const Instruction& i
 void InitOfBlock::end_fragment(Thread& thread, const Instruction& instruction) {
   const bool is_load = instruction.annotation->kind == Annotation::Kind::load;
   if (is_load && thread.is_followed) set_results(thread, instruction, {});
-  const std::size_t registers = form_at(thread, instruction).results;
+  const std::size_t registers = thread.function().form_of(instruction).results;
   for (const Element& element : fragment_) {
     thread.is_followed = true;
     for (unsigned at = element.number; followed_memory::register_of(at, element.bytes) < registers;

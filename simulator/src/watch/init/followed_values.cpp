@@ -22,13 +22,8 @@ Unwritten& InitOfBlock::value_in(const Thread& thread, Slot slot) {
   return values[at];
 }
 
-const OperandForm& InitOfBlock::form_at(const Thread& thread, const Instruction& instruction) {
-  const Function& function = thread.function();
-  return function.forms[static_cast<std::size_t>(&instruction - function.code.data())];
-}
-
 Unwritten InitOfBlock::sources_of(const Thread& thread, const Instruction& instruction) {
-  const OperandForm& form = form_at(thread, instruction);
+  const OperandForm& form = thread.function().form_of(instruction);
   Unwritten all;
   for (std::size_t i = form.reads_results ? 0 : form.results; i < form.total; ++i) {
     const Unwritten& source = value_in(thread, instruction.slot(i));
@@ -39,7 +34,7 @@ Unwritten InitOfBlock::sources_of(const Thread& thread, const Instruction& instr
 }
 
 void InitOfBlock::set_results(const Thread& thread, const Instruction& instruction, const Unwritten& value) {
-  const OperandForm& form = form_at(thread, instruction);
+  const OperandForm& form = thread.function().form_of(instruction);
   for (std::size_t i = 0; i < form.results; ++i)
     value_in(thread, instruction.slot(i)) = {value.bits & form.flow.mask, value.loads};
 }
@@ -61,7 +56,7 @@ bool InitOfBlock::follow(Thread& thread, const Instruction& instruction) {
       instruction.execute(thread, instruction);
     }
   };
-  const OperandForm& form = form_at(thread, instruction);
+  const OperandForm& form = thread.function().form_of(instruction);
   const Annotation::Kind kind =
       instruction.annotation == nullptr ? Annotation::Kind::none : instruction.annotation->kind;
   if (kind == Annotation::Kind::call || kind == Annotation::Kind::host_call ||
@@ -102,7 +97,7 @@ bool InitOfBlock::follow(Thread& thread, const Instruction& instruction) {
 
 // Whether a factor is 0, and nothing is added that came from unwritten memory.
 bool InitOfBlock::is_hidden_by_zero(const Thread& thread, const Instruction& in) {
-  const OperandForm& form = form_at(thread, in);
+  const OperandForm& form = thread.function().form_of(in);
   const std::size_t addend = form.results + 2u;
   if (addend < form.total && value_in(thread, in.slot(addend)).bits != 0) return false;
   const auto is_zero = [&](std::size_t slot) {
@@ -116,7 +111,7 @@ bool InitOfBlock::is_hidden_by_zero(const Thread& thread, const Instruction& in)
 // their unwritten bits are turned over.
 void InitOfBlock::combine_bits(Thread& thread, const Instruction& instruction, std::uint32_t loads,
                                const std::function<void()>& execute_once) {
-  const OperandForm& form = form_at(thread, instruction);
+  const OperandForm& form = thread.function().form_of(instruction);
   std::vector<std::pair<Slot, std::uint64_t>> changing;
   for (std::size_t i = form.results; i < form.total; ++i) {
     const Slot slot = instruction.slot(i);

@@ -25,7 +25,7 @@ void InitOfBlock::meet_in_warp(std::span<Thread* const> lanes, std::uint32_t her
   }
   if (std::ranges::none_of(threads, is_followed)) return;
   const Instruction& first = threads.front()->current();
-  const OperandForm& form = form_at(*threads.front(), first);
+  const OperandForm& form = threads.front()->function().form_of(first);
   Unwritten all;
   for (const Thread* thread : threads) {
     const Unwritten sources = sources_of(*thread, thread->current());
@@ -69,11 +69,11 @@ void InitOfBlock::move_masks(std::span<Thread* const> lanes, std::uint32_t here,
   using followed_values::KeptRegisters;
   std::vector<std::unique_ptr<KeptRegisters>> kept;
   const Thread& first = *lanes[static_cast<std::size_t>(std::countr_zero(here))];
-  const bool is_product = form_at(first, first.current()).flow.kind == ValueFlow::Kind::product;
+  const bool is_product = first.function().form_of(first.current()).flow.kind == ValueFlow::Kind::product;
   const auto for_each = [&](const auto& action) {
     for (std::uint32_t left = here; left != 0; left &= left - 1) {
       Thread& thread = *lanes[static_cast<std::size_t>(std::countr_zero(left))];
-      action(thread, thread.current(), form_at(thread, thread.current()));
+      action(thread, thread.current(), thread.function().form_of(thread.current()));
     }
   };
   for_each([&](Thread& thread, const Instruction& in, const OperandForm& form) {
@@ -100,7 +100,7 @@ void InitOfBlock::follow_integer_product(std::span<Thread* const> lanes, std::ui
     std::vector<std::unique_ptr<followed_values::KeptRegisters>> kept;
     for (Thread* thread : lanes) {
       const Instruction& in = thread->current();
-      const OperandForm& form = form_at(*thread, in);
+      const OperandForm& form = thread->function().form_of(in);
       kept.push_back(std::make_unique<followed_values::KeptRegisters>(*thread, in, form.total));
       const std::size_t end_of_factors = form.total - form.results;
       for (std::size_t i = form.results; i < form.total; ++i) {
@@ -117,7 +117,7 @@ void InitOfBlock::follow_integer_product(std::span<Thread* const> lanes, std::ui
     std::vector<std::uint64_t> sums;
     for (const Thread* thread : lanes) {
       const Instruction& in = thread->current();
-      for (std::size_t i = 0; i < form_at(*thread, in).results; ++i)
+      for (std::size_t i = 0; i < thread->function().form_of(in).results; ++i)
         sums.push_back(thread->registers[in.slot(i)]);
     }
     return sums;
@@ -127,7 +127,7 @@ void InitOfBlock::follow_integer_product(std::span<Thread* const> lanes, std::ui
   std::size_t at = 0;
   for (Thread* thread : lanes) {
     const Instruction& in = thread->current();
-    for (std::size_t i = 0; i < form_at(*thread, in).results; ++i, ++at) {
+    for (std::size_t i = 0; i < thread->function().form_of(in).results; ++i, ++at) {
       const bool differs = once[at] != twice[at];
       value_in(*thread, in.slot(i)) = {differs ? followed_values::kAll : 0, differs ? loads : 0};
       thread->is_followed = thread->is_followed || differs;
@@ -174,7 +174,7 @@ void InitOfBlock::move_matrix(std::span<Thread* const> lanes, std::uint32_t here
     std::vector<std::unique_ptr<KeptRegisters>> kept;
     for (Thread* thread : lanes) {
       const Instruction& in = thread->current();
-      const OperandForm& form = form_at(*thread, in);
+      const OperandForm& form = thread->function().form_of(in);
       kept.push_back(std::make_unique<KeptRegisters>(*thread, in, form.total));
       for (std::size_t i = 1; i < form.total && !is_load; ++i) {
         const Unwritten& value = value_in(*thread, in.slot(i));
@@ -185,7 +185,7 @@ void InitOfBlock::move_matrix(std::span<Thread* const> lanes, std::uint32_t here
     lanes.front()->collective(lanes.data(), here);
     for (Thread* thread : lanes) {
       const Instruction& in = thread->current();
-      for (std::size_t i = 0; i < form_at(*thread, in).results; ++i) {
+      for (std::size_t i = 0; i < thread->function().form_of(in).results; ++i) {
         const std::uint64_t bits = thread->registers[in.slot(i)];
         value_in(*thread, in.slot(i)) = {bits, bits != 0 ? all : 0};
         thread->is_followed = thread->is_followed || bits != 0;
@@ -225,7 +225,7 @@ void InitOfBlock::follow_product(std::span<Thread* const> lanes) {
       std::uint32_t& loads = rows[thread->lane / 4 + (i - begin_of_a) % 2 * 8];
       loads = loads_.joined(loads, value.loads);
     }
-    for (std::size_t i = registers_of_product(in).size(); i < form_at(*thread, in).total; ++i)
+    for (std::size_t i = registers_of_product(in).size(); i < thread->function().form_of(in).total; ++i)
       use(*thread, in, value_in(*thread, in.slot(i)));
   }
   const bool adds = adds_to_sums(first, in);

@@ -67,7 +67,6 @@ class InitOfBlock final : public BlockTool {
 
   // Registers.
   Unwritten& value_in(const Thread& thread, Slot slot);
-  static const OperandForm& form_at(const Thread& thread, const Instruction& instruction);
   Unwritten sources_of(const Thread& thread, const Instruction& instruction);
   void set_results(const Thread& thread, const Instruction& instruction, const Unwritten& value);
   void use(const Thread& thread, const Instruction& instruction, const Unwritten& value);

@@ -14,8 +14,6 @@ namespace race_of_block {
 
 constexpr unsigned kNoBarrier = ~0u;
 
-bool is_alive(const Thread& thread) { return thread.state != Thread::State::exited; }
-
 bool is_at_warp_barrier(const Thread& thread) {
   const Annotation* const annotation = thread.current().annotation;
   return annotation != nullptr && annotation->kind == Annotation::Kind::warp_barrier;
@@ -84,8 +82,9 @@ void RaceOfBlock::meet(const Barrier& barrier, unsigned id, const std::vector<Th
   for (const Arrival& arrival : barrier.arrivals()) {
     if (arrival.waits) waiting.push_back(arrival.thread->linear);
   }
-  const auto alive = std::count_if(threads.begin(), threads.end(), &race_of_block::is_alive);
-  if (waiting.size() == barrier.arrivals().size() && waiting.size() == static_cast<std::size_t>(alive)) {
+  const auto exited = std::ranges::count_if(threads, &Thread::has_exited);
+  const std::size_t alive = threads.size() - static_cast<std::size_t>(exited);
+  if (waiting.size() == barrier.arrivals().size() && waiting.size() == alive) {
     races_.meet_all();
   } else {
     races_.clocks.meet(waiting, id);
@@ -101,7 +100,7 @@ void RaceOfBlock::meet_in_warp(std::span<Thread* const> lanes, std::uint32_t her
   for (std::size_t lane = 0; lane < lanes.size(); ++lane) {
     if ((here >> lane & 1) != 0) {
       threads.push_back(lanes[lane]->linear);
-    } else if (race_of_block::is_alive(*lanes[lane])) {
+    } else if (!lanes[lane]->has_exited()) {
       all = false;
     }
   }

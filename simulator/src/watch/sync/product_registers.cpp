@@ -78,7 +78,7 @@ void ProductRegisters::use(const Thread& thread, const Instruction& instruction)
   OfThread& registers = known->second;
   const std::uint32_t site = instruction.annotation->site;
   const Function& function = thread.function();
-  const OperandForm& form = function.forms[site - function.first_number];
+  const OperandForm& form = function.form_of(instruction);
   note_use(registers, function, instruction, form);
   const std::size_t results = instruction.execute == &execute_move_of_sums ? form.first : form.total;
   std::optional<InFlight> moved;

@@ -1,4 +1,4 @@
-// Which registers belong to products of `wgmma`: from the begin of a product to the end of a wait for it.
+// Which registers belong to products of `wgmma`: from the start of a product to the end of a wait for it.
 #pragma once
 
 #include <cstdint>

@@ -23,8 +23,6 @@ std::uint32_t number_at(const Thread& thread) {
   return function.first_number + static_cast<std::uint32_t>(&thread.current() - function.code.data());
 }
 
-bool is_alive(const Thread& thread) { return thread.state != Thread::State::exited; }
-
 std::string in_number(std::int64_t count, const std::string& what) {
   return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
 }
@@ -89,15 +87,15 @@ void SyncOfBlock::meet(const Barrier& barrier, unsigned /*id*/, const std::vecto
     const std::size_t end = std::min(threads.size(), begin + kWarpSize);
     const auto alive =
         static_cast<unsigned>(std::count_if(threads.begin() + static_cast<std::ptrdiff_t>(begin),
-                                            threads.begin() + static_cast<std::ptrdiff_t>(end), &is_alive));
+                                            threads.begin() + static_cast<std::ptrdiff_t>(end),
+                                            [](const Thread& thread) { return !thread.has_exited(); }));
     if (arrived[warp] < alive) {
       report(*first_of_warp[warp], nullptr,
              " is reached by " + std::to_string(arrived[warp]) + " of " + in_number(alive, "thread") +
                  " of a warp: a warp must come to a barrier as a whole");
     }
   }
-  const auto exited =
-      std::count_if(threads.begin(), threads.end(), [](const Thread& thread) { return !is_alive(thread); });
+  const auto exited = std::ranges::count_if(threads, &Thread::has_exited);
   if (exited == 0 || barrier.expected()) return;
   for (const Arrival& arrival : barrier.arrivals()) {
     if (!arrival.waits) continue;
@@ -111,7 +109,7 @@ void SyncOfBlock::meet(const Barrier& barrier, unsigned /*id*/, const std::vecto
 void SyncOfBlock::meet_in_warp(std::span<Thread* const> lanes, std::uint32_t here, std::uint32_t named) {
   std::uint32_t exited = 0;
   for (std::size_t lane = 0; lane < lanes.size(); ++lane) {
-    if (!is_alive(*lanes[lane])) exited |= std::uint32_t{1} << lane;
+    if (lanes[lane]->has_exited()) exited |= std::uint32_t{1} << lane;
   }
   const std::uint32_t present = lanes.size() == 32 ? ~0u : (1u << lanes.size()) - 1;
   const int absent = std::popcount(named & ~present);
