@@ -130,7 +130,7 @@ std::optional<std::vector<std::string>> MutationRun::find_reached(
     const std::function<void(size_t done, size_t all)>& progress) {
   CaseSet todo = usable_;
   const size_t all = todo.size();
-  std::vector<std::string> broken;
+  CaseSet broken(plan_.calls);
   WorkerConfig reporting = config_;
   reporting.setup.mutant = kReportReached;
   const Supervisor supervisor(reporting, python_, plan_, filter_);
@@ -138,14 +138,19 @@ std::optional<std::vector<std::string>> MutationRun::find_reached(
   observer.listener.verdict = [&](Calls::Position call, const Check& check, const Judgement& judgement) {
     if (judgement.verdict == Verdict::pass) return;
     usable_.remove(call, check);
-    if (is_broken(judgement.verdict)) broken.push_back(case_id(plan_.calls[call], check));
+    if (is_broken(judgement.verdict)) broken.add(call, check);
   };
   observer.listener.reached = [&](Calls::Position call, Worker kind, const std::vector<int>& mutants) {
     reached_.add(call, kind, mutants);
   };
   observer.progress = [&](const std::vector<std::string>&) { progress(all - todo.size(), all); };
   if (!supervisor.run(todo, effort_.jobs, observer)) return std::nullopt;
-  return broken;
+  // In the order of the plan: which worker is the first to find one depends on the machine.
+  std::vector<std::string> ids;
+  for (Calls::Position call = 0; call < plan_.calls.size(); ++call) {
+    for (const Check* check : broken.of(call)) ids.push_back(case_id(plan_.calls[call], *check));
+  }
+  return ids;
 }
 
 size_t MutationRun::calls_that_reach(int mutant) const {

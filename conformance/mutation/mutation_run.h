@@ -30,8 +30,8 @@ class MutationRun {
               const MutationEffort& effort);
 
   /// Runs all cases that may judge a mutant without one, and notes what they reach. Cases that fail already
-  /// judge no mutant; their ids are returned, or none if the run was interrupted. `progress` receives how
-  /// many of how many cases have run.
+  /// judge no mutant; their ids are returned in the order of the plan, or none if the run was interrupted.
+  /// `progress` receives how many of how many cases have run.
   std::optional<std::vector<std::string>> find_reached(
       const std::function<void(size_t done, size_t all)>& progress);
 
