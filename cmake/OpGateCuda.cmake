@@ -8,7 +8,7 @@ if(NOT _wanted STREQUAL "OFF")
   # wheel also has machine code. Each target costs compile time. -DCMAKE_CUDA_ARCHITECTURES chooses other targets.
   if(NOT CMAKE_CUDA_ARCHITECTURES)
     set(CMAKE_CUDA_ARCHITECTURES 80-virtual)
-    if(SKBUILD)
+    if(OPGATE_WHEEL)
       set(CMAKE_CUDA_ARCHITECTURES 80-real 90-real 90-virtual)
     endif()
   endif()

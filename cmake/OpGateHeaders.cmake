@@ -1,4 +1,13 @@
 # Finds the header-only libraries that OpGate needs. One message names all that are missing, before anything is compiled.
+set(OPGATE_HEADERS "" CACHE PATH "A folder that has CLI/, nlohmann/ and toml++/; otherwise installed packages are used")
+if(OPGATE_HEADERS)
+  foreach(_library IN ITEMS CLI11::CLI11 nlohmann_json::nlohmann_json)
+    add_library(${_library} INTERFACE IMPORTED)
+    target_include_directories(${_library} SYSTEM INTERFACE "${OPGATE_HEADERS}")
+  endforeach()
+  set(OPGATE_TOMLPP_INCLUDE "${OPGATE_HEADERS}" CACHE PATH "" FORCE)
+  return()
+endif()
 find_package(nlohmann_json 3.11 QUIET)
 find_package(CLI11 2 QUIET)
 find_path(OPGATE_TOMLPP_INCLUDE toml++/toml.h)  # Debian's package has no CMake file

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <opgate/error.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -55,7 +56,10 @@ int run_to_end(const Command& command, const fs::path& folder, const fs::path& l
   posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_adddup2(&files, file.get(), STDOUT_FILENO);
   if (errors == Errors::logged) posix_spawn_file_actions_adddup2(&files, file.get(), STDERR_FILENO);
-  posix_spawn_file_actions_addchdir_np(&files, folder.c_str());
+  if (posix_spawn_file_actions_addchdir_np(&files, folder.c_str()) != 0) {
+    throw SetupError(fmt::format("cannot run '{}' in {}: this needs glibc 2.29 or newer",
+                                 fmt::join(command.words, " "), folder.string()));
+  }
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
   sigset_t pipe;  // SIGPIPE, which this process ignores and the program should not

@@ -10,6 +10,7 @@
 #include "base/build.h"
 #include "base/files.h"
 #include "device/simulator.h"
+#include "process/python_package.h"
 
 namespace opgate {
 namespace {
@@ -42,16 +43,16 @@ Command command_of(const Programs& programs, Worker kind) {
 
 }  // namespace
 
-// The interpreter that OPGATE_PYTHON names; else the one that this OpGate was built for; else, in a wheel
-// that was built elsewhere (ENVIRONMENT/lib/python3.11/site-packages/opgate/bin/opgate), that environment's
-// own.
+// The interpreter that OPGATE_PYTHON names; else, in a wheel, that of the environment that it is installed in
+// (ENVIRONMENT/lib/python3.11/site-packages/opgate/built/torch-2.15/bin/opgate); else the one that this
+// OpGate was built for.
 std::string python_interpreter() {
   const char* chosen = std::getenv("OPGATE_PYTHON");
   if (chosen != nullptr && *chosen != '\0') return chosen;
-  fs::path environment = this_executable();
-  for (int level = 0; level < 6; ++level) environment = environment.parent_path();
-  const fs::path beside = environment / "bin" / "python3";
-  return fs::exists(kPython) || !fs::exists(beside) ? kPython : beside.string();
+  const fs::path package = python_package();
+  const fs::path beside = package.parent_path().parent_path().parent_path().parent_path() / "bin" / "python3";
+  const bool is_in_wheel = package.parent_path().filename() == "site-packages";
+  return is_in_wheel && fs::exists(beside) ? beside.string() : kPython;
 }
 
 Programs this_program(const Config& config) {

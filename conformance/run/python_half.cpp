@@ -4,6 +4,7 @@
 #include <opgate/error.h>
 
 #include "base/build.h"
+#include "process/python_package.h"
 
 namespace opgate {
 namespace {
@@ -19,17 +20,15 @@ WorkerProgram program_of(const Programs& programs, const Setup& setup, PythonHal
 
 }  // namespace
 
-std::vector<std::string> python_check_ids(const Programs& programs) {
-  const fs::path prefix = programs.opgate.parent_path().parent_path();
+std::vector<std::string> python_check_ids() {
   std::vector<std::string> ids;
-  for (const fs::path& folder : {prefix / "python" / "opgate" / "checks", prefix / "checks"}) {
-    std::error_code missing;
-    for (const fs::directory_entry& entry : fs::directory_iterator(folder, missing)) {
-      std::string id = entry.path().stem();
-      if (entry.path().extension() != ".py" || id.starts_with('_')) continue;
-      if (const size_t end = id.find('_'); end != std::string::npos) id[end] = '.';
-      ids.push_back(std::move(id));
-    }
+  std::error_code missing;
+  for (const fs::directory_entry& entry :
+       fs::directory_iterator(python_package() / "checks", missing)) {
+    std::string id = entry.path().stem();
+    if (entry.path().extension() != ".py" || id.starts_with('_')) continue;
+    if (const size_t end = id.find('_'); end != std::string::npos) id[end] = '.';
+    ids.push_back(std::move(id));
   }
   return ids;
 }

@@ -14,7 +14,7 @@
 namespace opgate {
 
 /// The checks of OpGate's own Python half, derived from their file names without starting Python.
-std::vector<std::string> python_check_ids(const Programs& programs);
+std::vector<std::string> python_check_ids();
 
 class PythonHalf {
  public:

@@ -1,4 +1,4 @@
-"""`pip install .`: a wheel with everything, in an environment of its own, beside someone else's project."""
+"""The wheel of `ci/wheel`: one file, in environments of several Pythons, beside someone else's project."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ import pytest
 import torch
 from cuda_extension import assert_it_is_checked_without_a_gpu
 
+SOURCE = Path(__file__).resolve().parent.parent.parent
 VERSION = torch.__version__.partition("+")[0]
 PROGRAM = """
 import torch
@@ -25,13 +26,27 @@ torch.ops.load_library("build/libmy_ops.so")
 torch.ops.my_ops.relu(torch.randn(4, 8))
 """
 
-pytestmark = pytest.mark.exhaustive
+# A library of one operator in Python, whose kernel reads a transposed argument as if it were dense.
+OPERATOR = """
+import torch
+
+@torch.library.custom_op("mine::twice", mutates_args=())
+def twice(x: torch.Tensor) -> torch.Tensor:
+    return x.as_strided(x.shape, torch.empty(x.shape).stride()) * 2
+
+@twice.register_fake
+def _(x):
+    return torch.empty_like(x)
+"""
+
 needs_uv = pytest.mark.skipif(
     importlib.util.find_spec("uv") is None, reason="uv makes the environment; ci/gate and ci/test install it"
 )
 
 
-def run(*words: str | Path, folder: Path, path: Path | None = None) -> subprocess.CompletedProcess[str]:
+def run(
+    *words: str | Path, folder: Path, path: Path | None = None, variables: dict[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
     """Runs it, with the programs of `path` first, and nothing of the build that is tested."""
     hidden = ("PYTHONPATH", "OPGATE_PYTHON", "VIRTUAL_ENV")
     environment = {name: value for name, value in os.environ.items() if name not in hidden}
@@ -40,7 +55,7 @@ def run(*words: str | Path, folder: Path, path: Path | None = None) -> subproces
     return subprocess.run(
         [str(word) for word in words],
         cwd=folder,
-        env=environment,
+        env={**environment, **(variables or {})},
         capture_output=True,
         text=True,
         timeout=2000,
@@ -53,39 +68,43 @@ def done(result: subprocess.CompletedProcess[str]) -> subprocess.CompletedProces
     return result
 
 
-@pytest.fixture(scope="module")
-def wheel(source: Path, build: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Builds the wheel as pip does, but not optimised (half the time), and keeps the objects for later."""
-    dist = tmp_path_factory.mktemp("dist")
-    settings = [
-        "--config-settings=cmake.build-type=Debug",
-        "--config-settings=cmake.define.CMAKE_CXX_FLAGS_DEBUG=-O0",
-    ]
-    settings += [
-        # One architecture, in PTX: the code of others takes time and is not used.
-        "--config-settings=cmake.define.CMAKE_CUDA_ARCHITECTURES=80-virtual",
-        "--config-settings=build.tool-args=-j2",
-        f"--config-settings=build-dir={build / 'wheel' / 'objects'}",
-    ]
-    command = [sys.executable, "-m", "pip", "wheel", source, "--no-deps", "--no-build-isolation", "-w", dist]
+def pythons() -> list[str]:
+    """Other Pythons of this machine for which the wheel has a binding, by their paths."""
+    here = f"{sys.version_info.major}.{sys.version_info.minor}"
+    listed = subprocess.run(
+        ["bash", "-c", "source ci/lib.sh; source <(sed -n '/^pythons() {/,/^}/p' ci/wheel); pythons"],
+        cwd=SOURCE,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    return [line.split(" ", 1)[1] for line in listed.splitlines() if not line.startswith(f"{here} ")]
+
+
+@pytest.fixture(scope="session")
+def wheel(source: Path, build: Path) -> Path:
+    """The wheel for the torch that is tested. What is compiled already is used again."""
     (build / "wheel").mkdir(exist_ok=True)
     with (build / "wheel" / "lock").open("w") as lock:  # tests in another process may build it, too
         fcntl.flock(lock, fcntl.LOCK_EX)
-        done(run(*command, *settings, folder=build, path=Path(sys.executable).parent))
-    (found,) = dist.glob("opgate-*.whl")
+        done(run(source / "ci" / "wheel", "--torch", VERSION, folder=source))
+    (found,) = (source / "build" / "wheels").glob("opgate-*.whl")
     return found
+
+
+def environment(wheel: Path, place: Path, python: str, *further: str) -> Path:
+    """Where an environment has its programs that holds torch and the wheel, and no compiler of its own."""
+    uv = [sys.executable, "-m", "uv"]
+    done(run(*uv, "venv", "-q", "--python", python, place, folder=wheel.parent))
+    wanted = [f"torch=={VERSION}", f"{wheel}", *further]
+    done(run(*uv, "pip", "install", "-q", "--python", place / "bin" / "python", *wanted, folder=wheel.parent))
+    return place / "bin"
 
 
 @pytest.fixture(scope="module")
 def programs(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where an environment has its programs that holds torch and the wheel."""
     place = tmp_path_factory.mktemp("environments") / "a clean one"
-    uv = [sys.executable, "-m", "uv"]
-    done(run(*uv, "venv", "-q", "--python", sys.executable, place, folder=wheel.parent))
-    python = place / "bin" / "python"
-    wanted = [f"torch=={VERSION}", str(wheel), "pytest", "cmake", "ninja"]
-    done(run(*uv, "pip", "install", "-q", "--python", python, *wanted, folder=wheel.parent))
-    return place / "bin"
+    return environment(wheel, place, sys.executable, "pytest", "cmake", "ninja")
 
 
 @pytest.fixture
@@ -98,33 +117,53 @@ def opgate(programs: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
     return lambda *words, folder: run(programs / "opgate", *words, folder=folder, path=programs)
 
 
-def test_name_and_metadata_say_which_torch_it_fits(wheel: Path) -> None:
-    assert f"+torch{VERSION}-" in wheel.name
+@pytest.mark.long
+def test_it_is_one_file_for_all_pythons_and_requires_no_torch(wheel: Path) -> None:
+    assert re.fullmatch(r"opgate-[\d.]+-py3-none-manylinux_2_28_x86_64\.whl", wheel.name)
+    release = VERSION.rpartition(".")[0]
     with zipfile.ZipFile(wheel) as archive:
-        (name,) = [name for name in archive.namelist() if name.endswith(".dist-info/METADATA")]
+        names = archive.namelist()
+        (name,) = [name for name in names if name.endswith(".dist-info/METADATA")]
         metadata = archive.read(name).decode().splitlines()
+    bindings = [name for name in names if name.startswith(f"opgate/built/torch-{release}/_engine.")]
+    assert len(bindings) == 1 + len(pythons())
     required = [
         line.removeprefix("Requires-Dist: ") for line in metadata if line.startswith("Requires-Dist: ")
     ]
-    assert [each for each in required if "extra ==" not in each] == [
-        "numpy",
-        "tomlkit",
-        f"torch=={VERSION}",
-    ]
+    assert [each for each in required if "extra ==" not in each] == ["numpy", "tomlkit"]
     assert {each.split(";")[0] for each in required if "extra ==" in each} >= {"hypothesis", "jinja2", "onnx"}
 
 
+@pytest.mark.long
 @needs_uv
-def test_the_wheel_finds_its_engine_and_its_python(
-    programs: Path, opgate: Callable[..., object], tmp_path: Path
+@pytest.mark.parametrize("python", [sys.executable, *pythons()[-1:]])
+def test_a_mistake_in_an_operator_is_found_without_a_compiler(
+    wheel: Path, python: str, tmp_path: Path
 ) -> None:
-    said = done(opgate("--version", folder=tmp_path))  # type: ignore[arg-type]
-    assert re.fullmatch(rf"OpGate [\d.]+ \(torch {re.escape(VERSION)}\)\n", said.stdout)
+    programs = environment(wheel, tmp_path / "an environment", python)
+    project = tmp_path / "my project"
+    project.mkdir()
+    (project / "mine.py").write_text(OPERATOR)
+    (project / "use.py").write_text("import torch, mine\nprint(mine.twice(torch.ones(3, 4)).sum())\n")
+    nowhere = {"CXX": "/no compiler", "PATH": f"{programs}:/usr/bin:/bin"}
+    opgate = partial(run, programs / "opgate", folder=project, variables=nowhere)
+    assert re.fullmatch(rf"OpGate [\d.]+ \(torch {re.escape(VERSION)}\)\n", done(opgate("--version")).stdout)
+    done(opgate("record", "--", programs / "python", "use.py"))
+    found = opgate("run", "--device", "cpu")
+    assert found.returncode == 1, found
+    assert "`x` is read as if it were dense" in found.stdout
+    assert "no compiler" in found.stdout or "owed" in found.stdout
+
+
+@pytest.mark.exhaustive
+@needs_uv
+def test_python_finds_its_engine(programs: Path, tmp_path: Path) -> None:
     call = "opgate.check(torch.ops.aten.relu.default, [(torch.randn(3, 4),)], checks=['value.layout'])"
     check = f"import torch, opgate; {call}"
     done(run(programs / "python", "-c", check, folder=tmp_path))
 
 
+@pytest.mark.exhaustive
 @needs_uv
 def test_a_project_is_built_against_the_wheel_and_its_ctests_pass(
     programs: Path, project: Path, opgate: Callable[..., subprocess.CompletedProcess[str]]
@@ -148,15 +187,17 @@ def test_a_project_is_built_against_the_wheel_and_its_ctests_pass(
     assert re.search(r"^\d+ passed, 0 failed, 0 owed", checked.stdout, re.MULTILINE)
 
 
+@pytest.mark.long
 def test_the_simulated_device_is_in_it(wheel: Path, has_simulator: bool) -> None:
     if not has_simulator:
         pytest.skip("no simulated device here")
     with zipfile.ZipFile(wheel) as archive:
-        names = {name.removeprefix("opgate/lib/simulator/") for name in archive.namelist()}
+        names = {name.partition("/lib/simulator/")[2] for name in archive.namelist()}
     assert names >= {"libcudart.so.13", "libcuda.so.1", "libnvidia-ml.so.1", "libnvrtc.so.13"}
     assert names >= {"libopgate_simulator_aten.so", "ptxas", "ptxas-blackwell", "bin/nvidia-smi"}
 
 
+@pytest.mark.exhaustive
 @needs_uv
 def test_a_cuda_library_is_checked_on_the_simulated_device(
     programs: Path, source: Path, tmp_path: Path, has_simulator: bool
@@ -166,6 +207,7 @@ def test_a_cuda_library_is_checked_on_the_simulated_device(
     assert_it_is_checked_without_a_gpu(partial(run, path=programs), source, tmp_path)
 
 
+@pytest.mark.exhaustive
 @needs_uv
 def test_pytest_finds_the_plugin(programs: Path, tmp_path: Path) -> None:
     said = done(run(programs / "python", "-m", "pytest", "--help", folder=tmp_path)).stdout

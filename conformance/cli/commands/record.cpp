@@ -20,7 +20,7 @@
 #include "cli/terminal/terminal.h"
 #include "device/device.h"
 #include "device/simulator.h"
-#include "process/python_startup.h"
+#include "process/python_package.h"
 #include "process/run_program.h"
 #include "spec/function_name.h"
 

@@ -102,7 +102,7 @@ bool asks_python(const WorkerConfig& workers, const Filter& filter) {
   if (!setup.modules.empty() || !setup.native.only_in_python.empty() || filter.planted ||
       filter.checks.empty())
     return true;
-  const std::vector<std::string> ids = python_check_ids(workers.programs);
+  const std::vector<std::string> ids = python_check_ids();
   return ids.empty() ||
          std::ranges::any_of(ids, [&](const std::string& id) { return selects_check(filter.checks, id); });
 }

@@ -4,7 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "device/simulator.h"
-#include "process/python_startup.h"
+#include "process/python_package.h"
 
 namespace opgate {
 namespace {

@@ -147,6 +147,7 @@ std::variant<std::function<int()>, int> parse_command_line(int argc, char** argv
       },
       "print the folder that CMAKE_PREFIX_PATH needs for find_package(OpGate)");
   app.footer(
+      "An installed OpGate has `opgate engine`, too: engines for further versions of torch.\n"
       "Exit status: 0 all promises kept, 1 a promise broken, 2 wrong usage or set-up, 130 interrupted.");
   std::function<int()> chosen;
   std::map<std::string, std::vector<std::string>*> programs;

@@ -1,28 +1,34 @@
-"""`opgate` as pip installs it: runs the program in this package, with this interpreter for Python checks."""
+"""`opgate` as pip installs it: runs the engine's program, with this interpreter for Python checks."""
 
 from __future__ import annotations
 
 import os
 import sys
-from importlib import metadata
 from pathlib import Path
+
+from opgate.engines.choice import PACKAGE, NoEngineError, engine_here
+from opgate.engines.torch_here import torch_here
 
 
 def main() -> None:
-    """Replaces this process with the program. Exits with 2 where torch is not the one it was built with."""
-    program = Path(__file__).parent / "bin" / "opgate"
-    built_with = (Path(__file__).parent / "torch-version").read_text().strip()
+    """Replaces this process with the program. Exits with 2 if no engine fits the torch that is here."""
+    if sys.argv[1:2] == ["engine"]:  # without an engine there is no other program
+        from opgate.engines.command import main as engine
+
+        sys.exit(engine(sys.argv[2:]))
     try:
-        present = metadata.version("torch").partition("+")[0]
-    except metadata.PackageNotFoundError:
-        present = "none"
-    if present != built_with:
-        print(
-            f"opgate: this OpGate was built with torch {built_with}, and {sys.executable} has {present}; "
-            "install OpGate again, from the folder of its clone: "
-            "pip install --force-reinstall --no-deps --no-build-isolation .",
-            file=sys.stderr,
-        )
+        folder = engine_here()
+    except NoEngineError as error:
+        print(f"opgate: {error}", file=sys.stderr)
         sys.exit(2)
     os.environ.setdefault("OPGATE_PYTHON", sys.executable)
-    os.execv(program, ["opgate", *sys.argv[1:]])
+    torch = torch_here()
+    if torch is not None and torch.folder.parent != PACKAGE.parent:
+        # The program finds torch's libraries beside this package; elsewhere the loader has to be asked.
+        _prepend("LD_LIBRARY_PATH", torch.folder / "lib")
+    os.execv(folder / "bin" / "opgate", ["opgate", *sys.argv[1:]])
+
+
+def _prepend(variable: str, folder: Path) -> None:
+    present = os.environ.get(variable)
+    os.environ[variable] = os.pathsep.join([str(folder), *([present] if present else [])])

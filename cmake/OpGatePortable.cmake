@@ -1,0 +1,31 @@
+# What is linked here runs on other machines, too: with glibc 2.28 and the libstdc++ of GCC 8, which the tag manylinux_2_28 of a
+# wheel promises, and which torch's own wheels need. test_wheel.py asks auditwheel.
+set(_portable OFF)
+if(CMAKE_SYSTEM_NAME STREQUAL "Linux" AND CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|aarch64)$" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  set(_portable ON)
+endif()
+option(OPGATE_PORTABLE "Programs and libraries need no newer glibc than 2.28" ${_portable})
+if(OPGATE_PORTABLE)
+  foreach(_part old_glibc old_libstdcxx old_start)
+    add_library(opgate_${_part} OBJECT "${CMAKE_CURRENT_LIST_DIR}/portable/${_part}.cpp")
+  endforeach()
+endif()
+
+# opgate_portable(TARGET [OWN_LIBSTDCXX]): the target needs nothing that glibc 2.28 lacks. OWN_LIBSTDCXX is for what exchanges no
+# C++ objects with other libraries: it gets libstdc++ as a part of itself. The others find std::filesystem in libtorch_cpu.so.
+function(opgate_portable target)
+  if(NOT OPGATE_PORTABLE)
+    return()
+  endif()
+  cmake_parse_arguments(PARSE_ARGV 1 arg "OWN_LIBSTDCXX" "" "")
+  target_sources(${target} PRIVATE $<TARGET_OBJECTS:opgate_old_glibc>)
+  get_target_property(_type ${target} TYPE)
+  if(_type STREQUAL "EXECUTABLE")
+    target_sources(${target} PRIVATE $<TARGET_OBJECTS:opgate_old_start>)
+  endif()
+  if(arg_OWN_LIBSTDCXX)
+    target_link_options(${target} PRIVATE -static-libstdc++)
+  else()
+    target_sources(${target} PRIVATE $<TARGET_OBJECTS:opgate_old_libstdcxx>)
+  endif()
+endfunction()

@@ -1,0 +1,18 @@
+"""Becomes the engine's binding that fits, if none lies beside this package: a wheel has one for each torch.
+
+An extension module of this name comes before a source file, so that a build for one torch never reads this.
+"""
+
+import importlib.util
+import sys
+
+from opgate.engines.choice import NoEngineError, binding_in, engine_here
+
+try:
+    _binding = binding_in(engine_here())
+except NoEngineError as error:
+    raise ImportError(f"opgate: {error}") from None
+_spec = importlib.util.spec_from_file_location(__name__, _binding)
+_module = importlib.util.module_from_spec(_spec)
+sys.modules[__name__] = _module
+_spec.loader.exec_module(_module)
