@@ -50,7 +50,8 @@ OPGATE_OLD(void*, dlopen, (const char* file, int mode), (file, mode))
 OPGATE_OLD(int, dlclose, (void* library), (library))
 OPGATE_OLD(void*, dlsym, (void* library, const char* name), (library, name))
 OPGATE_OLD(char*, dlerror, (), ())
-OPGATE_VERSION(OPGATE_OLDEST_DLINFO, int, dlinfo, (void* library, int request, void* info), (library, request, info))
+OPGATE_VERSION(OPGATE_OLDEST_DLINFO, int, dlinfo, (void* library, int request, void* info),
+               (library, request, info))
 OPGATE_OLD(int, dladdr, (const void* address, Dl_info* info), (address, info))
 OPGATE_OLD(int, pthread_once, (pthread_once_t * once, Routine routine), (once, routine))
 OPGATE_OLD(int, pthread_mutex_trylock, (pthread_mutex_t * mutex), (mutex))
@@ -83,11 +84,13 @@ constexpr int kVersionOfStat = 1;
 #else
 constexpr int kVersionOfStat = 0;
 #endif
-#define OPGATE_OLD_STAT(name, old, Subject)                                     \
-  extern "C" int old_##name(int version, Subject subject, struct stat* facts);      \
-  __asm__(".symver old_" #name "," #old "@" OPGATE_OLDEST);                         \
+#define OPGATE_OLD_STAT(name, old, Subject)                                            \
+  extern "C" int old_##name(int version, Subject subject, struct stat* facts);         \
+  __asm__(".symver old_" #name "," #old "@" OPGATE_OLDEST);                            \
   OPGATE_HIDDEN int opgate_##name(Subject subject, struct stat* facts) __asm__(#name); \
-  int opgate_##name(Subject subject, struct stat* facts) { return old_##name(kVersionOfStat, subject, facts); }
+  int opgate_##name(Subject subject, struct stat* facts) {                             \
+    return old_##name(kVersionOfStat, subject, facts);                                 \
+  }
 OPGATE_OLD_STAT(stat, __xstat, const char*)
 OPGATE_OLD_STAT(lstat, __lxstat, const char*)
 OPGATE_OLD_STAT(fstat, __fxstat, int)
@@ -152,23 +155,40 @@ OPGATE_HIDDEN int posix_spawn_file_actions_addchdir_np(posix_spawn_file_actions_
 OPGATE_HIDDEN const char* sigabbrev_np(int signal) noexcept {
   if (auto* const present = newer<const char*(int)>("sigabbrev_np")) return present(signal);
   switch (signal) {
-    case SIGABRT: return "ABRT";
-    case SIGALRM: return "ALRM";
-    case SIGBUS: return "BUS";
-    case SIGFPE: return "FPE";
-    case SIGHUP: return "HUP";
-    case SIGILL: return "ILL";
-    case SIGINT: return "INT";
-    case SIGKILL: return "KILL";
-    case SIGPIPE: return "PIPE";
-    case SIGQUIT: return "QUIT";
-    case SIGSEGV: return "SEGV";
-    case SIGSYS: return "SYS";
-    case SIGTERM: return "TERM";
-    case SIGTRAP: return "TRAP";
-    case SIGXCPU: return "XCPU";
-    case SIGXFSZ: return "XFSZ";
-    default: return "?";
+    case SIGABRT:
+      return "ABRT";
+    case SIGALRM:
+      return "ALRM";
+    case SIGBUS:
+      return "BUS";
+    case SIGFPE:
+      return "FPE";
+    case SIGHUP:
+      return "HUP";
+    case SIGILL:
+      return "ILL";
+    case SIGINT:
+      return "INT";
+    case SIGKILL:
+      return "KILL";
+    case SIGPIPE:
+      return "PIPE";
+    case SIGQUIT:
+      return "QUIT";
+    case SIGSEGV:
+      return "SEGV";
+    case SIGSYS:
+      return "SYS";
+    case SIGTERM:
+      return "TERM";
+    case SIGTRAP:
+      return "TRAP";
+    case SIGXCPU:
+      return "XCPU";
+    case SIGXFSZ:
+      return "XFSZ";
+    default:
+      return "?";
   }
 }
 OPGATE_HIDDEN const char* sigdescr_np(int signal) noexcept { return strsignal(signal); }

@@ -26,8 +26,10 @@ std::string candidate(const char* first, const char* last) {
 }  // namespace
 
 // std::from_chars for double (GLIBCXX_3.4.29), independent of the locale. Knows the general format alone, which is the default.
-std::from_chars_result opgate_from_chars(const char* first, const char* last, double& value, std::chars_format)
-    __asm__("_ZSt10from_charsPKcS0_RdSt12chars_format") __attribute__((visibility("hidden")));
+std::from_chars_result opgate_from_chars(
+    const char* first, const char* last, double& value,
+    std::chars_format) __asm__("_ZSt10from_charsPKcS0_RdSt12chars_format")
+    __attribute__((visibility("hidden")));
 std::from_chars_result opgate_from_chars(const char* first, const char* last, double& value,
                                          std::chars_format) {
   static const locale_t plain = newlocale(LC_ALL_MASK, "C", nullptr);

@@ -31,8 +31,9 @@ static void construct(int count, char** words, char** environment) {
   }
 }
 
-__attribute__((visibility("hidden"))) int opgate_start(Main main, int count, char** words, Constructor, Ending,
-                                                       Ending at_exit, void* stack) __asm__("__libc_start_main");
+__attribute__((visibility("hidden"))) int opgate_start(Main main, int count, char** words, Constructor,
+                                                       Ending, Ending at_exit,
+                                                       void* stack) __asm__("__libc_start_main");
 // The loader runs the program's destructors, so that there is none to pass.
 int opgate_start(Main main, int count, char** words, Constructor, Ending, Ending at_exit, void* stack) {
   return old_start(main, count, words, construct, nullptr, at_exit, stack);

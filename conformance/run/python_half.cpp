@@ -23,8 +23,7 @@ WorkerProgram program_of(const Programs& programs, const Setup& setup, PythonHal
 std::vector<std::string> python_check_ids() {
   std::vector<std::string> ids;
   std::error_code missing;
-  for (const fs::directory_entry& entry :
-       fs::directory_iterator(python_package() / "checks", missing)) {
+  for (const fs::directory_entry& entry : fs::directory_iterator(python_package() / "checks", missing)) {
     std::string id = entry.path().stem();
     if (entry.path().extension() != ".py" || id.starts_with('_')) continue;
     if (const size_t end = id.find('_'); end != std::string::npos) id[end] = '.';
