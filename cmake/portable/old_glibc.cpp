@@ -1,8 +1,9 @@
 // Functions of glibc under the versions that glibc 2.28 has, so that what is linked here runs there too.
 //
-// The linker binds a call to the newest version of a function that the glibc of this machine has. An older glibc does not
-// have that version, although it has the function: dlsym moved to libc.so with 2.34, stat is a function since 2.33. A
-// hidden definition in each program and library comes first, and calls the version that all of them have.
+// The linker binds a call to the newest version of a function that the glibc of this machine has. An older
+// glibc does not have that version, although it has the function: dlsym moved to libc.so with 2.34, stat is a
+// function since 2.33. A hidden definition in each program and library comes first, and calls the version
+// that all of them have.
 #include <dlfcn.h>
 #include <malloc.h>
 #include <pthread.h>

@@ -1,5 +1,5 @@
-// Functions of libstdc++ that GCC 8's does not have, for libraries that exchange C++ objects with torch and so cannot have a
-// libstdc++ of their own.
+// Functions of libstdc++ that GCC 8's does not have, for libraries that exchange C++ objects with torch and
+// so cannot have a libstdc++ of their own.
 #include <locale.h>
 #include <stdlib.h>
 
@@ -13,8 +13,8 @@
 
 namespace {
 
-// The characters that may be of a number: without white space and a plus sign before it, which strtod accepts, and with no
-// hexadecimal digits after a leading "0x".
+// The characters that may be of a number: without white space and a plus sign before it, which strtod
+// accepts, and with no hexadecimal digits after a leading "0x".
 std::string candidate(const char* first, const char* last) {
   const char* at = first;
   if (at != last && *at == '-') ++at;
@@ -25,7 +25,8 @@ std::string candidate(const char* first, const char* last) {
 
 }  // namespace
 
-// std::from_chars for double (GLIBCXX_3.4.29), independent of the locale. Knows the general format alone, which is the default.
+// std::from_chars for double (GLIBCXX_3.4.29), independent of the locale. Knows the general format alone,
+// which is the default.
 std::from_chars_result opgate_from_chars(
     const char* first, const char* last, double& value,
     std::chars_format) __asm__("_ZSt10from_charsPKcS0_RdSt12chars_format")
@@ -47,7 +48,8 @@ std::from_chars_result opgate_from_chars(const char* first, const char* last, do
   return {first + length, std::errc()};
 }
 
-// std::runtime_error's constructor that moves (GLIBCXX_3.4.26). Copies share their text, so that a copy does the same.
+// std::runtime_error's constructor that moves (GLIBCXX_3.4.26). Copies share their text, so that a copy does
+// the same.
 void opgate_move(std::runtime_error* to, std::runtime_error&& from) __asm__("_ZNSt13runtime_errorC2EOS_")
     __attribute__((visibility("hidden")));
 void opgate_move(std::runtime_error* to, std::runtime_error&& from) {

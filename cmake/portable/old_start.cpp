@@ -1,6 +1,8 @@
-// The start of a program under the version that glibc 2.28 has; for programs alone, since libraries have no main.
+// The start of a program under the version that glibc 2.28 has; for programs alone, since libraries have no
+// main.
 //
-// Since 2.34 the C library runs the program's constructors itself. Before, the program passed a function that does.
+// Since 2.34 the C library runs the program's constructors itself. Before, the program passed a function that
+// does.
 #if defined(__x86_64__)
 #define OPGATE_OLDEST "GLIBC_2.2.5"
 #elif defined(__aarch64__)
