@@ -102,18 +102,17 @@ Repeated repeat(const ProjectOptions& options, const std::string& id, bool as_sc
   Tally tally(options.again());
   CaseSet todo(plan.calls, {});
   Repeated repeated;
-  const auto on_verdict = [&](Calls::Position call, const Check& by, const Judgement& judgement) {
-    const std::string judged = case_id(plan.calls[call], by);
-    tally.add(judged, judgement);
-    repeated.judgement = judgement;
+  VerdictListener listener([&](const JudgedCase& judged) {
+    tally.on_verdict(judged);
+    repeated.judgement = judged.judgement;
     if (as_script) {
-      repeated.script = script(plan.calls[call], by, judgement, project.config);
+      repeated.script = script(plan.calls[judged.call], judged.check, judged.judgement, project.config);
     } else {
-      fmt::print("\n{}", finding_in_colour(judged, judgement, options.again()));
+      fmt::print("\n{}", finding_in_colour(judged.id(), judged.judgement, options.again()));
     }
-  };
+  });
   const Supervisor supervisor(project.workers, *project.python, plan, filter);
-  if (!supervisor.run(todo, 1, {.listener = {.verdict = on_verdict}})) return repeated;
+  if (!supervisor.run(todo, 1, listener)) return repeated;
   repeated.status = tally.exit_status();
   if (look_for_smaller && repeated.judgement && is_broken(repeated.judgement->verdict))
     repeated.smaller = find_smaller_call(options, key, check, *repeated.judgement);
