@@ -91,19 +91,6 @@ std::string explanations() {
   return all.dump();
 }
 
-std::vector<std::string> exploring_check_ids() {
-  std::vector<std::string> ids;
-  for (const Check& check : loaded().checks)
-    if (check.explores) ids.push_back(check.name);
-  return ids;
-}
-
-std::vector<std::string> native_check_ids() {
-  std::vector<std::string> ids;
-  for (const Check& check : loaded().checks) ids.push_back(check.name);
-  return ids;
-}
-
 }  // namespace
 
 void define_judging(py::module_& module) {
@@ -130,9 +117,11 @@ void define_judging(py::module_& module) {
       "explanations", &explanations,
       "The explanation of each of the engine's own checks, as JSON by id: promise, why, fix, example, wrong "
       "and right.");
-  module.def("native_checks", &native_check_ids, "The ids of the engine's own checks.");
-  module.def("exploring_checks", &exploring_check_ids,
-             "The ids of those of them that are asked about samples that are drawn.");
+  module.def(
+      "native_checks", [] { return ids_of(loaded().checks); }, "The ids of the engine's own checks.");
+  module.def(
+      "exploring_checks", [] { return ids_of(loaded().checks, &Check::explores); },
+      "The ids of those of them that are asked about samples that are drawn.");
 }
 
 }  // namespace opgate
