@@ -61,7 +61,7 @@ std::string why_not(const Known& known) {
 }  // namespace
 
 Costs give_by_evidence(const Config& config, const Plan& plan, const RunHeader& header, CaseSet& todo,
-                       const OnCase& on_case) {
+                       RunListener& listener) {
   Costs costs;
   const Evidences evidences = read_evidence(config.evidence, config.signers);
   std::map<std::pair<const Spec*, c10::DeviceType>, Known> all;
@@ -83,7 +83,6 @@ Costs give_by_evidence(const Config& config, const Plan& plan, const RunHeader& 
     if (calls.simulated(call)) continue;
     const auto known = all.find({&calls.spec(call), calls.device(call)});
     if (known == all.end() || !known->second.any()) continue;
-    const std::string id = calls.id(call);
     const CheckList left = todo.of(call);
     if (!left.empty()) ++costs[cost_key(calls.spec(call), calls.device_name(call))].calls;
     for (const Check* check : left) {
@@ -96,7 +95,7 @@ Costs give_by_evidence(const Config& config, const Plan& plan, const RunHeader& 
         judgement = obstacles.owed(call, *check, obstacle->reason);
         judgement->add_remark(why_not(known->second));
       }
-      on_case(id + "/" + check->name, *judgement);
+      listener.on_verdict({calls, call, *check, *judgement});
     }
   }
   return costs;

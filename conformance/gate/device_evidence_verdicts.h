@@ -1,10 +1,6 @@
 // Verdicts on cases that this machine cannot run, from evidence of a machine that has run them.
 #pragma once
 
-#include <functional>
-#include <string>
-
-#include "judging/verdict.h"
 #include "plan/case_set.h"
 #include "plan/config.h"
 #include "plan/costs.h"
@@ -13,13 +9,11 @@
 
 namespace opgate {
 
-using OnCase = std::function<void(const std::string& case_id, const Judgement& judgement)>;
-
 /// Gives a verdict to each case of `todo` whose operator has evidence for a device that this machine lacks,
-/// and removes it from `todo`. A case passes if the sources, OpGate and torch are those that were tested;
-/// otherwise it is owed (not run here), and the reason says what is out of date. Returns the costs of these
-/// cases: their calls, which take no time. Throws SetupError for evidence that cannot be read.
+/// removes it from `todo` and tells `listener`. A case passes if the sources, OpGate and torch are those that
+/// were tested; otherwise it is owed (not run here), and the reason says what is out of date. Returns the
+/// costs of these cases: their calls, which take no time. Throws SetupError for evidence that cannot be read.
 Costs give_by_evidence(const Config& config, const Plan& plan, const RunHeader& header, CaseSet& todo,
-                       const OnCase& on_case);
+                       RunListener& listener);
 
 }  // namespace opgate

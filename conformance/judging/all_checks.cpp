@@ -19,12 +19,17 @@ std::vector<Check> all_checks(const nlohmann::json& described) {
   return checks;
 }
 
+std::vector<std::string> ids_of(const std::vector<Check>& checks, bool Check::*flag) {
+  std::vector<std::string> ids;
+  for (const Check& check : checks)
+    if (flag == nullptr || check.*flag) ids.push_back(check.name);
+  return ids;
+}
+
 const Check& find_check(const std::vector<Check>& checks, std::string_view id) {
   const auto found = std::ranges::find(checks, id, &Check::name);
   if (found != checks.end()) return *found;
-  std::vector<std::string> names;
-  for (const Check& check : checks) names.push_back(check.name);
-  throw SetupError(fmt::format("no check is named '{}'; {}", id, choices_for(id, names)));
+  throw SetupError(fmt::format("no check is named '{}'; {}", id, choices_for(id, ids_of(checks))));
 }
 
 }  // namespace opgate

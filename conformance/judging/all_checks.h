@@ -3,6 +3,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -16,6 +17,9 @@ std::vector<Check> native_checks();
 /// The checks of the engine and those of the Python half, which are `described` as JSON, sorted by id.
 /// Throws nlohmann::json::exception if a description is malformed.
 std::vector<Check> all_checks(const nlohmann::json& described);
+
+/// The ids of these checks, or of those of them that have the flag.
+std::vector<std::string> ids_of(const std::vector<Check>& checks, bool Check::*flag = nullptr);
 
 /// The check with this id. Throws SetupError that lists the ids there are.
 const Check& find_check(const std::vector<Check>& checks, std::string_view id);

@@ -20,7 +20,7 @@ constexpr std::array kKinds{Worker::native, Worker::python};
 }  // namespace
 
 // One mutant on its way: the kinds of workers judge it one after the other.
-class MutationRun::Trial {
+class MutationRun::Trial : public RunListener {
  public:
   Trial(MutationRun& run, const Mutant& mutant, const Choose& choose, const Setup& setup,
         WorkerTemplates& templates, size_t lane)
@@ -64,37 +64,33 @@ class MutationRun::Trial {
     choose_(result_.mutant.number, stage, todo_);
     for (const auto& [call, check] : judged_) todo_.remove(call, *check);
     if (todo_.size() == 0) return;
-    const auto on_verdict = [this](Calls::Position call, const Check& check, const Judgement& judgement) {
-      take(call, check, judgement);
-    };
     const Limits& limits = run_.config_.limits;
     const auto limit = stage.kind == Worker::python ? limits.python_case : limits.native_case;
-    queue_ =
-        std::make_unique<Queue>(stage.kind, stage.simulated, run_.plan_.calls, todo_, limit, 1, on_verdict);
+    queue_ = std::make_unique<Queue>(stage.kind, stage.simulated, run_.plan_.calls, todo_, limit, 1, *this);
     WorkerProgram program =
         worker_program(run_.config_.programs, setup_, stage.kind, stage.simulated, lane_ + 1);
     program.setup.mutant = result_.mutant.number;
-    const auto on_refused = [this](const std::string& why) {
-      if (has_fate()) return;
-      result_.fate = Fate::refused;
-      result_.because = why;
-    };
-    WorkerClient::Work work{
-        {queue_.get()}, 1, {.verdict = on_verdict, .refused = on_refused}, [](const auto&, const auto&) {}};
+    WorkerClient::Work work{{queue_.get()}, 1, *this, [](const auto&, const auto&) {}};
     WorkerClient::ForkedFrom from{&templates_.of(stage.kind, stage.simulated), {}};
     worker_ = std::make_unique<WorkerClient>(std::move(program), std::move(work), std::move(from));
   }
 
   bool has_fate() const { return result_.fate == Fate::killed || result_.fate == Fate::refused; }
 
-  void take(Calls::Position call, const Check& check, const Judgement& judgement) {
+  void on_verdict(const JudgedCase& judged) override {
+    const auto& [calls, call, check, judgement] = judged;
     if (!todo_.remove(call, check)) return;
     judged_.emplace_back(call, &check);
     if (!is_broken(judgement.verdict) || has_fate()) return;
     result_.fate = Fate::killed;
-    result_.killer = case_id(run_.plan_.calls[call], check);
+    result_.killer = judged.id();
     result_.how = to_string(judgement.verdict);
     result_.found = judgement.finding ? judgement.finding->happened : judgement.reason;
+  }
+  void on_refused(const std::string& why) override {
+    if (has_fate()) return;
+    result_.fate = Fate::refused;
+    result_.because = why;
   }
 
   MutationRun& run_;
@@ -126,29 +122,42 @@ bool MutationRun::may_judge(Calls::Position call, const Check& check) const {
   return std::ranges::count(kKinds, plan_.calls.worker(call, check)) > 0;
 }
 
+// Notes what the calls reach without a mutant, and which cases do not pass then.
+class MutationRun::Unmutated : public RunListener {
+ public:
+  explicit Unmutated(MutationRun& run) : broken(run.plan_.calls), run_(run) {}
+
+  void on_verdict(const JudgedCase& judged) override {
+    if (judged.judgement.verdict == Verdict::pass) return;
+    run_.usable_.remove(judged.call, judged.check);
+    if (is_broken(judged.judgement.verdict)) broken.add(judged.call, judged.check);
+  }
+  void on_reached(Calls::Position call, Worker kind, const std::vector<int>& mutants) override {
+    run_.reached_.add(call, kind, mutants);
+  }
+  void on_progress(const std::vector<std::string>& /*current*/) override { progress(); }
+
+  CaseSet broken;
+  std::function<void()> progress;
+
+ private:
+  MutationRun& run_;
+};
+
 std::optional<std::vector<std::string>> MutationRun::find_reached(
     const std::function<void(size_t done, size_t all)>& progress) {
   CaseSet todo = usable_;
   const size_t all = todo.size();
-  CaseSet broken(plan_.calls);
   WorkerConfig reporting = config_;
   reporting.setup.mutant = kReportReached;
   const Supervisor supervisor(reporting, python_, plan_, filter_);
-  Supervisor::Observer observer;
-  observer.listener.verdict = [&](Calls::Position call, const Check& check, const Judgement& judgement) {
-    if (judgement.verdict == Verdict::pass) return;
-    usable_.remove(call, check);
-    if (is_broken(judgement.verdict)) broken.add(call, check);
-  };
-  observer.listener.reached = [&](Calls::Position call, Worker kind, const std::vector<int>& mutants) {
-    reached_.add(call, kind, mutants);
-  };
-  observer.progress = [&](const std::vector<std::string>&) { progress(all - todo.size(), all); };
-  if (!supervisor.run(todo, effort_.jobs, observer)) return std::nullopt;
+  Unmutated unmutated(*this);
+  unmutated.progress = [&] { progress(all - todo.size(), all); };
+  if (!supervisor.run(todo, effort_.jobs, unmutated)) return std::nullopt;
   // In the order of the plan: which worker is the first to find one depends on the machine.
   std::vector<std::string> ids;
   for (Calls::Position call = 0; call < plan_.calls.size(); ++call) {
-    for (const Check* check : broken.of(call)) ids.push_back(case_id(plan_.calls[call], *check));
+    for (const Check* check : unmutated.broken.of(call)) ids.push_back(case_id(plan_.calls[call], *check));
   }
   return ids;
 }
@@ -218,12 +227,10 @@ bool MutationRun::ask_slow_checks(const std::vector<Mutant>& survivors, const On
   }
   CaseSet passing = todo;
   const Supervisor supervisor(config_, python_, plan_, filter_);
-  Supervisor::Observer observer;
-  observer.listener.verdict = [&](Calls::Position call, const Check& check, const Judgement& judgement) {
-    if (judgement.verdict != Verdict::pass) passing.remove(call, check);
-  };
-  observer.progress = [](const std::vector<std::string>&) {};
-  if (!supervisor.run(todo, effort_.jobs, observer)) return false;
+  VerdictListener listener([&](const JudgedCase& judged) {
+    if (judged.judgement.verdict != Verdict::pass) passing.remove(judged.call, judged.check);
+  });
+  if (!supervisor.run(todo, effort_.jobs, listener)) return false;
   const Choose choose = [&](int mutant, const Stage& stage, CaseSet& chosen) {
     const std::set<const Spec*> reaching = operators_that_reach(mutant);
     for (Calls::Position call = 0; call < plan_.calls.size(); ++call) {
@@ -263,7 +270,7 @@ bool MutationRun::run(const std::vector<Mutant>& mutants, const Choose& choose, 
       continue;
     }
     if (busy.empty()) break;
-    if (!attend(busy, [] { return false; })) return false;
+    if (!attend(busy)) return false;
   }
   templates.dismiss();
   return true;

@@ -48,6 +48,7 @@ class MutationRun {
 
  private:
   class Trial;
+  class Unmutated;
 
   // Cases of one kind of worker.
   struct Stage {

@@ -4,8 +4,6 @@
 #include <fmt/format.h>
 #include <opgate/error.h>
 
-#include <nlohmann/json.hpp>
-
 #include <algorithm>
 #include <filesystem>
 #include <optional>
@@ -15,6 +13,7 @@
 #include <utility>
 
 #include "base/files.h"
+#include "base/json_fields.h"
 #include "device/accelerator.h"
 #include "process/library.h"
 #include "process/python_library.h"
@@ -152,14 +151,7 @@ class Loader {
 
 }  // namespace
 
-void to_json(nlohmann::json& json, const NativeLibraries& libraries) {
-  json = {{"in_order", libraries.in_order}, {"only_in_python", libraries.only_in_python}};
-}
-
-void from_json(const nlohmann::json& json, NativeLibraries& libraries) {
-  json.at("in_order").get_to(libraries.in_order);
-  json.at("only_in_python").get_to(libraries.only_in_python);
-}
+OPGATE_JSON_FIELDS(NativeLibraries, in_order, only_in_python)
 
 NativeLibraries load_libraries(const std::vector<std::string>& files, const std::string& interpreter,
                                bool modules_may_load, const std::vector<std::string>& suppliers) {

@@ -10,11 +10,13 @@
 #include <c10/core/impl/VirtualGuardImpl.h>
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <array>
 #include <cfenv>
 #include <clocale>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <mutex>
@@ -276,6 +278,16 @@ void ProcessState::restore() const {
   guard.setDevice(*was.device);
   guard.exchangeStream(*was.stream);
   seed_default_generator(*was.device);
+}
+
+void ProcessState::restore_or_end() const {
+  if (changes().empty()) return;
+  restore();
+  const std::vector<std::string> left = changes();
+  if (left.empty()) return;
+  fmt::print(stderr, "the operator changed the state of the process, which cannot be restored: {}\n",
+             fmt::join(left, "; "));
+  std::_Exit(1);
 }
 
 void remember_signal_handlers() { static_cast<void>(remembered_actions()); }

@@ -30,6 +30,12 @@ class ProcessState {
   /// Restores the state of the snapshot, and seeds the default generators anew.
   void restore() const;
 
+  /// Restores what a check of a call left changed, such as grad mode that a backward switched off, so that
+  /// the next operator finds the process as it was. effect.state is the check that reports such a change.
+  /// Ends the process where the state cannot be restored: the supervisor then blames this call, and starts
+  /// another worker.
+  void restore_or_end() const;
+
  private:
   struct Values;
   struct Before;

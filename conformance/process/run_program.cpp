@@ -97,6 +97,16 @@ int run_here(const Command& command) {
   return status;
 }
 
+void become(const Command& command) {
+  for (const auto& [name, value] : command.environment) setenv(name.c_str(), value.c_str(), /*overwrite=*/1);
+  std::vector<char*> words;
+  for (const std::string& word : command.words) words.push_back(const_cast<char*>(word.c_str()));
+  words.push_back(nullptr);
+  execvp(words.front(), words.data());
+  throw SetupError(fmt::format("cannot run {}: {}; set OPGATE_PYTHON to a Python that has torch",
+                               command.words.front(), std::strerror(errno)));
+}
+
 std::optional<Ended> end_of(const Command& command, const fs::path& input) {
   std::array<int, 2> ends{};
   if (pipe2(ends.data(), O_CLOEXEC) != 0) return std::nullopt;

@@ -28,6 +28,9 @@ int run_to_end(const Command& command, const std::filesystem::path& folder, cons
 /// SIGTERM. Returns the status of waitpid(). Throws SetupError if the command cannot be started.
 int run_here(const Command& command);
 
+/// Replaces this process by the command, so that signals reach it. Throws SetupError if it cannot be started.
+[[noreturn]] void become(const Command& command);
+
 struct Ended {
   int status = 0;       ///< of waitpid()
   std::string printed;  ///< what the program wrote to stdout

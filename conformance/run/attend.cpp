@@ -16,7 +16,7 @@ constexpr std::chrono::milliseconds kAnswerBatchInterval{1};
 
 }  // namespace
 
-bool attend(const std::vector<WorkerClient*>& workers, const std::function<bool()>& is_stopped) {
+bool attend(const std::vector<WorkerClient*>& workers) {
   std::vector<pollfd> waiting;
   for (WorkerClient* worker : workers) {
     worker->feed();
@@ -24,7 +24,7 @@ bool attend(const std::vector<WorkerClient*>& workers, const std::function<bool(
     waiting.push_back({worker->commands(), POLLOUT, 0});
   }
   poll(waiting.data(), waiting.size(), kPollMilliseconds);
-  if (interrupted() || is_stopped()) return false;
+  if (interrupted()) return false;
   std::this_thread::sleep_for(kAnswerBatchInterval);
   for (size_t i = 0; i < workers.size(); ++i) {
     if (waiting[2 * i + 1].revents != 0) workers[i]->send();

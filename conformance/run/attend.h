@@ -1,7 +1,6 @@
 // Keeps several workers busy at a time.
 #pragma once
 
-#include <functional>
 #include <vector>
 
 #include "run/worker_client.h"
@@ -9,7 +8,7 @@
 namespace opgate {
 
 /// Sends these workers what they are to do, waits until one of them answers, and reads the answers. Returns
-/// false if this process was interrupted, or `is_stopped` meanwhile.
-bool attend(const std::vector<WorkerClient*>& workers, const std::function<bool()>& is_stopped);
+/// false if this process was interrupted.
+bool attend(const std::vector<WorkerClient*>& workers);
 
 }  // namespace opgate

@@ -2,13 +2,13 @@
 
 namespace opgate {
 
-void blame(const Job& job, const Judgement& lost, Queue& queue, const Queue::OnVerdict& on_verdict) {
+void blame(const Job& job, const Judgement& lost, Queue& queue, RunListener& listener) {
   if (job.checks.size() == 1 && (job.suspects || lost.verdict != Verdict::timeout)) {
     if (job.suspects) {
       job.suspects->found = true;
       --job.suspects->unheard;
     }
-    on_verdict(*job.call, *job.checks.front(), lost);
+    listener.on_verdict({queue.calls(), *job.call, *job.checks.front(), lost});
     return;
   }
   const auto suspects = std::make_shared<Job::Suspects>(Job::Suspects{lost, job.checks.size()});

@@ -8,7 +8,7 @@ namespace opgate {
 /// For a job during which the worker was lost, with the verdict on that. A call with one check gets the
 /// verdict. With several checks it may be any; and a call that did not end in time may do so when it is tried
 /// again: each check of such a call is put back into the queue alone, before everything else that waits.
-void blame(const Job& job, const Judgement& lost, Queue& queue, const Queue::OnVerdict& on_verdict);
+void blame(const Job& job, const Judgement& lost, Queue& queue, RunListener& listener);
 
 /// The judgement of a check that a worker has answered. If the job is one of the suspects of a lost worker,
 /// and the last of them, it notes that the worker was not lost again; a crash is then still reported.

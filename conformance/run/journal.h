@@ -129,7 +129,7 @@ class Journal : public RunListener {
   void add(std::string_view call_id, const CallFacts& facts);
   void flush();
 
-  void on_verdict(const JudgedCase& judged) override { add(judged.id, judged.judgement); }
+  void on_verdict(const JudgedCase& judged) override { add(judged.id(), judged.judgement); }
   void on_facts(const std::string& call_id, const CallFacts& facts) override { add(call_id, facts); }
   void on_progress(const std::vector<std::string>& /*current*/) override { flush(); }
 

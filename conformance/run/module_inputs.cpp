@@ -5,19 +5,13 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "base/json_fields.h"
 #include "base/sha1.h"
 #include "provenance/file_digest.h"
 
 namespace opgate {
 
-void to_json(nlohmann::json& json, const ModuleInputs& inputs) {
-  json = {{"files", inputs.files}, {"variables", inputs.variables}};
-}
-
-void from_json(const nlohmann::json& json, ModuleInputs& inputs) {
-  json.at("files").get_to(inputs.files);
-  json.at("variables").get_to(inputs.variables);
-}
+OPGATE_JSON_FIELDS(ModuleInputs, files, variables)
 
 std::string digest_or_none(const std::filesystem::path& file) {
   std::error_code unreadable;

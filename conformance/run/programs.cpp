@@ -3,8 +3,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <opgate/error.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <nlohmann/json.hpp>
 
 #include "base/build.h"
@@ -75,6 +79,17 @@ Command python_command(const Programs& programs, const std::string& module) {
       kernels[kernel.name] = {{"id", kernel.id}, {"folder", kernel.folder.string()}};
     command.environment["OPGATE_KERNELS"] = kernels.dump();
   }
+  return command;
+}
+
+Command python_command(const Programs& programs, const std::string& module, const nlohmann::json& request) {
+  const int file = memfd_create("request", 0);  // stays open in the command, which reads it
+  const std::string text = request.dump();
+  if (file < 0 || write(file, text.data(), text.size()) != static_cast<ssize_t>(text.size()))
+    throw SetupError(fmt::format("cannot write what is asked of {}: {}", module, std::strerror(errno)));
+  lseek(file, 0, SEEK_SET);
+  Command command = python_command(programs, module);
+  command.words.push_back(std::to_string(file));
   return command;
 }
 

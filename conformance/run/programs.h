@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,9 @@ std::string python_interpreter();
 /// The command that runs one of OpGate's Python modules, with OpGate's packages and the project's on
 /// PYTHONPATH.
 Command python_command(const Programs& programs, const std::string& module);
+
+/// The same, with what is asked of the module in a file that has no name; opgate/request.py reads it.
+Command python_command(const Programs& programs, const std::string& module, const nlohmann::json& request);
 
 /// The worker with this number of its kind, for calls on the simulated device or on others. `setup` need not
 /// have either. `is_alone`: no other worker runs at the same time, so that kernels on the simulated device

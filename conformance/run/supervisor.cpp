@@ -39,8 +39,35 @@ std::vector<std::string> checks_in(const std::vector<Queue*>& queues, const Call
   return ids;
 }
 
+// Removes each case from what is left to do as its verdict comes, and adds up what the calls take. A worker
+// that was lost for a reason that is no fault of the operator gives a note.
+class OnceEach : public RunListeners {
+ public:
+  OnceEach(const Calls& calls, CaseSet& todo, RunListener& listener)
+      : RunListeners({&listener}), todo_(todo), costs_(calls, todo) {}
+
+  void on_verdict(const JudgedCase& judged) override {
+    const auto& [calls, call, check, judgement] = judged;
+    if (!todo_.remove(call, check)) throw std::logic_error(fmt::format("{} was judged twice", judged.id()));
+    std::optional<Judgement> note;
+    if (judgement.verdict == Verdict::crash || judgement.verdict == Verdict::timeout) {
+      const CallKey key = calls.key(call);
+      note = note_of_lost_worker(key, judgement);
+      if (!note) note = note_of_step_count(key, judgement);
+    }
+    RunListeners::on_verdict({calls, call, check, note ? *note : judgement});
+  }
+  void on_time(const Job& job, double seconds) override { costs_.add(job, seconds); }
+
+  Costs costs() const { return costs_.costs(); }
+
+ private:
+  CaseSet& todo_;
+  CostTracker costs_;
+};
+
 // Lets the workers do what is in their queues. Returns false if it was interrupted or stopped.
-bool serve(std::list<WorkerClient>& workers, const Supervisor::Observer& observer) {
+bool serve(std::list<WorkerClient>& workers, RunListener& listener) {
   auto next_progress = std::chrono::steady_clock::now();
   while (true) {
     std::vector<WorkerClient*> busy;
@@ -48,14 +75,14 @@ bool serve(std::list<WorkerClient>& workers, const Supervisor::Observer& observe
       if (!worker.finished()) busy.push_back(&worker);
     }
     if (busy.empty()) return true;
-    if (!attend(busy, observer.is_stopped)) return false;
+    if (!attend(busy) || listener.is_stopped()) return false;
     if (std::chrono::steady_clock::now() < next_progress) continue;
     next_progress = std::chrono::steady_clock::now() + kProgressInterval;
     std::vector<std::string> current;
     for (const WorkerClient* worker : busy) {
       if (std::string text = worker->current(); !text.empty()) current.push_back(std::move(text));
     }
-    observer.progress(current);
+    listener.on_progress(current);
   }
 }
 
@@ -74,23 +101,9 @@ WorkerProgram Supervisor::program_of(Worker kind, bool simulated, bool is_alone,
   return worker_program(programs_, setup_, kind, simulated, number, is_alone);
 }
 
-std::optional<Costs> Supervisor::run(CaseSet& todo, size_t jobs, const Observer& observer) const {
-  const Calls& calls = plan_.calls;
-  Observer once = observer;
-  once.listener.verdict = [&](Calls::Position call, const Check& check, const Judgement& judgement) {
-    if (!todo.remove(call, check))
-      throw std::logic_error(fmt::format("{} was judged twice", case_id(calls[call], check)));
-    std::optional<Judgement> note;
-    if (judgement.verdict == Verdict::crash || judgement.verdict == Verdict::timeout) {
-      const CallKey key = calls.key(call);
-      note = note_of_lost_worker(key, judgement);
-      if (!note) note = note_of_step_count(key, judgement);
-    }
-    observer.listener.verdict(call, check, note.value_or(judgement));
-  };
-  CostTracker cost_tracker(calls, todo);
-  once.listener.took = [&](const Job& job, double seconds) { cost_tracker.add(job, seconds); };
-  give_owed(todo, once.listener.verdict);
+std::optional<Costs> Supervisor::run(CaseSet& todo, size_t jobs, RunListener& listener) const {
+  OnceEach once(plan_.calls, todo, listener);
+  give_owed(todo, once);
   try {
     for (const bool simulated : {false, true}) {
       if (!run_on(simulated, todo, jobs, once)) return std::nullopt;
@@ -99,15 +112,14 @@ std::optional<Costs> Supervisor::run(CaseSet& todo, size_t jobs, const Observer&
     python_.forget();
     throw;
   }
-  return cost_tracker.costs();
+  return once.costs();
 }
 
 // Runs the calls on simulated devices, or all others. The processes of the former have loaded other libraries
 // of CUDA.
-bool Supervisor::run_on(bool simulated, const CaseSet& todo, size_t jobs, const Observer& observer) const {
-  const Queue::OnVerdict& once = observer.listener.verdict;
+bool Supervisor::run_on(bool simulated, const CaseSet& todo, size_t jobs, RunListener& listener) const {
   const size_t natives = std::min(jobs, todo.calls_with(Worker::native, simulated) / kCallsWorthAWorker + 1);
-  Queue native(Worker::native, simulated, plan_.calls, todo, limits_.native_case, natives, once);
+  Queue native(Worker::native, simulated, plan_.calls, todo, limits_.native_case, natives, listener);
   const bool two_pythons = jobs > 1 && todo.calls_with(Worker::python, simulated) >= kPythonCallsWorthAWorker;
   const size_t pythons = two_pythons ? 2 : 1;
   const bool is_alone =
@@ -115,16 +127,16 @@ bool Supervisor::run_on(bool simulated, const CaseSet& todo, size_t jobs, const 
       (todo.calls_with(Worker::native, simulated) == 0 || todo.calls_with(Worker::python, simulated) == 0);
   const auto python_queue = [&](Queue::Part part) {
     return Queue(Worker::python, simulated, plan_.calls, todo, limits_.python_case,
-                 part == Queue::Part::packaged ? 1 : pythons, once, part);
+                 part == Queue::Part::packaged ? 1 : pythons, listener, part);
   };
   Queue packages = python_queue(Queue::Part::packaged);
   Queue quick = python_queue(Queue::Part::quick);
   Queue slow = python_queue(Queue::Part::slow);
-  Queue aoti(Worker::aoti, simulated, plan_.calls, todo, limits_.python_case, 1, once);
+  Queue aoti(Worker::aoti, simulated, plan_.calls, todo, limits_.python_case, 1, listener);
   const PackageJobs package_jobs(setup_.packages, limits_);
   package_jobs.add(simulated, plan_.calls, todo, packages);
   const auto work = [&](std::vector<Queue*> queues, size_t sharers) {
-    return WorkerClient::Work{std::move(queues), sharers, observer.listener,
+    return WorkerClient::Work{std::move(queues), sharers, listener,
                               [&](const nlohmann::json& preparation, const Judgement& lost) {
                                 package_jobs.note_failure(preparation, lost, packages);
                               }};
@@ -155,7 +167,7 @@ bool Supervisor::run_on(bool simulated, const CaseSet& todo, size_t jobs, const 
   } else {
     add_python(1, {&quick, &slow, &packages});
   }
-  if (!serve(workers, observer)) return false;
+  if (!serve(workers, listener)) return false;
   for (WorkerClient& worker : workers) worker.close();
   for (WorkerClient& worker : workers) worker.dismiss();
   python.dismiss();
@@ -164,17 +176,17 @@ bool Supervisor::run_on(bool simulated, const CaseSet& todo, size_t jobs, const 
   // The aoti worker starts last, because it runs what the Python worker has packaged.
   std::list<WorkerClient> last;
   last.emplace_back(program_of(Worker::aoti, simulated, /*is_alone=*/true), work({&aoti}, 1));
-  if (!serve(last, observer)) return false;
+  if (!serve(last, listener)) return false;
   last.front().dismiss();
   return true;
 }
 
-void Supervisor::give_owed(const CaseSet& todo, const Queue::OnVerdict& on_verdict) const {
+void Supervisor::give_owed(const CaseSet& todo, RunListener& listener) const {
   Obstacles obstacles(plan_.calls);
   for (Calls::Position call = 0; call < plan_.calls.size(); ++call) {
     for (const Check* check : todo.of(call)) {
       if (const auto obstacle = obstacles.to(call, *check))
-        on_verdict(call, *check, obstacles.owed(call, *check, obstacle->reason));
+        listener.on_verdict({plan_.calls, call, *check, obstacles.owed(call, *check, obstacle->reason)});
     }
   }
 }

@@ -2,7 +2,6 @@
 // case.
 #pragma once
 
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -25,28 +24,19 @@ struct WorkerConfig {
 
 class Supervisor {
  public:
-  /// What a run reports, and whether it is to end early.
-  struct Observer {
-    WorkerClient::Listener listener;
-    /// Called about every 50 ms, with the call or preparation that each busy worker works on.
-    std::function<void(const std::vector<std::string>& current)> progress =
-        [](const std::vector<std::string>&) {};
-    std::function<bool()> is_stopped = [] { return false; };
-  };
-
   /// `filter` is what the plan was made with, and `python` has described the checks and models of
   /// `config.setup`. The plan and `python` must outlive the supervisor.
   Supervisor(const WorkerConfig& config, PythonHalf& python, const Plan& plan, const Filter& filter);
 
-  /// Gives each case of `todo` a verdict and removes it from `todo`. At most `jobs` native workers run at a
-  /// time, and at most min(jobs, 2) Python workers: one that makes packages, and one that judges meanwhile; a
-  /// single one makes packages last. Returns what the calls took, or none if the run was interrupted (SIGINT,
-  /// SIGTERM) or stopped.
-  std::optional<Costs> run(CaseSet& todo, size_t jobs, const Observer& observer) const;
+  /// Gives each case of `todo` a verdict, removes it from `todo` and tells `listener`. At most `jobs` native
+  /// workers run at a time, and at most min(jobs, 2) Python workers: one that makes packages, and one that
+  /// judges meanwhile; a single one makes packages last. Returns what the calls took, or none if the run was
+  /// interrupted (SIGINT, SIGTERM) or stopped.
+  std::optional<Costs> run(CaseSet& todo, size_t jobs, RunListener& listener) const;
 
  private:
-  bool run_on(bool simulated, const CaseSet& todo, size_t jobs, const Observer& observer) const;
-  void give_owed(const CaseSet& todo, const Queue::OnVerdict& on_verdict) const;
+  bool run_on(bool simulated, const CaseSet& todo, size_t jobs, RunListener& listener) const;
+  void give_owed(const CaseSet& todo, RunListener& listener) const;
   WorkerProgram program_of(Worker kind, bool simulated, bool is_alone, size_t number = 1) const;
 
   const Programs programs_;

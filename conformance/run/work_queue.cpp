@@ -16,14 +16,14 @@ constexpr std::ptrdiff_t kDeathsOfLarge = 16;  // of a sample in all dtypes, or 
 }  // namespace
 
 Queue::Queue(Worker kind, bool simulated, const Calls& calls, const CaseSet& todo, std::chrono::seconds limit,
-             size_t workers, OnVerdict on_verdict, Part part)
+             size_t workers, RunListener& listener, Part part)
     : kind_(kind),
       simulated_(simulated),
       calls_(calls),
       todo_(todo),
       limit_(limit),
       workers_(workers),
-      on_verdict_(std::move(on_verdict)),
+      listener_(listener),
       part_(part) {}
 
 void Queue::add_preparation(nlohmann::json preparation, std::chrono::seconds limit) {
@@ -105,7 +105,8 @@ bool Queue::give_up_if_hopeless(const Job& job) {
   for (const Group& group : groups_of(calls_.key(*job.call))) {
     const auto found = given_up_.find(group);
     if (found == given_up_.end()) continue;
-    for (const Check* check : job.checks) on_verdict_(*job.call, *check, Judgement::owed(found->second));
+    for (const Check* check : job.checks)
+      listener_.on_verdict({calls_, *job.call, *check, Judgement::owed(found->second)});
     return true;
   }
   return false;

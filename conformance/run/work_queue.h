@@ -6,7 +6,6 @@
 #include <array>
 #include <chrono>
 #include <deque>
-#include <functional>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -15,6 +14,7 @@
 #include <string>
 
 #include "plan/case_set.h"
+#include "run/run_listener.h"
 
 namespace opgate {
 
@@ -37,17 +37,16 @@ struct Job {
 
 class Queue {
  public:
-  using OnVerdict = std::function<void(Calls::Position, const Check&, const Judgement&)>;
   /// Which cases the queue holds: those that need an AOTInductor package, which must wait until it is made;
   /// of the others, those of slow checks or of quick ones.
   enum class Part { all, quick, slow, packaged };
 
   /// Holds the cases of `todo` that this kind of worker judges. `simulated`: those on simulated devices, for
-  /// which there are workers of their own; otherwise all others. `limit` applies to each call. `on_verdict`
+  /// which there are workers of their own; otherwise all others. `limit` applies to each call. `listener`
   /// receives the verdicts of calls that are given up, and must remove them from `todo`. `workers` is the
   /// number of workers that take jobs from this queue.
   Queue(Worker kind, bool simulated, const Calls& calls, const CaseSet& todo, std::chrono::seconds limit,
-        size_t workers, OnVerdict on_verdict, Part part = Part::all);
+        size_t workers, RunListener& listener, Part part = Part::all);
 
   /// Preparations run in the order in which they are added, before every call.
   void add_preparation(nlohmann::json preparation, std::chrono::seconds limit);
@@ -108,7 +107,7 @@ class Queue {
   const CaseSet& todo_;
   std::chrono::seconds limit_;
   size_t workers_;
-  OnVerdict on_verdict_;
+  RunListener& listener_;
   Part part_;
   std::deque<Job> waiting_;  // preparations, and what comes back from workers that died
   Calls::Position next_call_ = 0;

@@ -166,14 +166,16 @@ void WorkerClient::take_verdicts(const json& message, double seconds) {
   if (message.contains("printed")) process_.forget_printed(message.at("printed").get<std::streamoff>());
   const Job job = jobs_.take_first();
   begin_to("");
-  work_.listener.took(job, seconds);
+  work_.listener.on_time(job, seconds);
   if (!job.call) return;
   queue_->answered(*job.call);
-  if (facts) work_.listener.facts(*job.call, *facts);
-  if (!refused.empty()) work_.listener.refused(refused);
-  if (message.contains("reached")) work_.listener.reached(*job.call, process_.kind(), reached);
-  for (size_t i = 0; i < job.checks.size(); ++i)
-    work_.listener.verdict(*job.call, *job.checks[i], with_suspicion(job, std::move(judgements[i])));
+  if (facts) work_.listener.on_facts(queue_->calls().id(*job.call), *facts);
+  if (!refused.empty()) work_.listener.on_refused(refused);
+  if (message.contains("reached")) work_.listener.on_reached(*job.call, process_.kind(), reached);
+  for (size_t i = 0; i < job.checks.size(); ++i) {
+    const Judgement judgement = with_suspicion(job, std::move(judgements[i]));
+    work_.listener.on_verdict({queue_->calls(), *job.call, *job.checks[i], judgement});
+  }
 }
 
 void WorkerClient::check_deadline() {
@@ -190,10 +192,10 @@ void WorkerClient::lose(const std::optional<Judgement>& lost) {
   while (jobs_.size() > 1) queue_->put_back(jobs_.take_last());
   const double seconds = jobs_.seconds_of_first();
   const Job culprit = jobs_.take_first();
-  work_.listener.took(culprit, seconds);
+  work_.listener.on_time(culprit, seconds);
   if (!culprit.call) return work_.on_preparation_failed(culprit.preparation, *lost);
   queue_->died_on(*culprit.call, lost->reason);
-  blame(culprit, *lost, *queue_, work_.listener.verdict);
+  blame(culprit, *lost, *queue_, work_.listener);
 }
 
 void WorkerClient::begin_to(std::string what) {

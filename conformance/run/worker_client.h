@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "judging/calls/call_facts.h"
 #include "run/job_window.h"
 #include "run/work_queue.h"
 #include "run/worker_process.h"
@@ -19,23 +18,11 @@ class WorkerTemplate;
 
 class WorkerClient {
  public:
-  /// Receives what the workers answer.
-  struct Listener {
-    Queue::OnVerdict verdict;
-    std::function<void(Calls::Position, const CallFacts&)> facts = [](Calls::Position, const CallFacts&) {};
-    /// The mutants whose code the call has reached, if the worker was started to report them.
-    std::function<void(Calls::Position, Worker, const std::vector<int>& mutants)> reached =
-        [](Calls::Position, Worker, const std::vector<int>&) {};
-    /// Triton does not compile the mutant that the worker runs, for this reason; before the verdicts.
-    std::function<void(const std::string&)> refused = [](const std::string&) {};
-    /// The worker spent this many seconds on the job.
-    std::function<void(const Job&, double)> took = [](const Job&, double) {};
-  };
   /// Where the jobs come from, and where the answers go.
   struct Work {
     std::vector<Queue*> queues;  ///< one after the other; not empty
-    size_t sharers = 1;          ///< the number of workers that take jobs from them
-    Listener listener;
+    size_t sharers;              ///< the number of workers that take jobs from them
+    RunListener& listener;
     std::function<void(const nlohmann::json& preparation, const Judgement& lost)> on_preparation_failed;
   };
   /// A process from which workers are forked for as long as it can fork, and the checks that they need.

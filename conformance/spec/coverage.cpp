@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <iterator>
-#include <nlohmann/json.hpp>
+
+#include "base/json_fields.h"
 
 namespace opgate {
 
@@ -15,13 +16,6 @@ Coverage coverage_of(const std::set<std::string>& operators, const std::vector<S
   return coverage;
 }
 
-void to_json(nlohmann::json& json, const Coverage& coverage) {
-  json = {{"covered", coverage.covered}, {"not_covered", coverage.not_covered}};
-}
-
-void from_json(const nlohmann::json& json, Coverage& coverage) {
-  json.at("covered").get_to(coverage.covered);
-  json.at("not_covered").get_to(coverage.not_covered);
-}
+OPGATE_JSON_FIELDS(Coverage, covered, not_covered)
 
 }  // namespace opgate

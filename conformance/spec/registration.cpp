@@ -9,6 +9,7 @@
 #include <sstream>
 #include <utility>
 
+#include "base/json_fields.h"
 #include "spec/specs.h"
 
 namespace opgate {
@@ -90,18 +91,6 @@ PythonKernels kernels_only_in_python(const OpRegistrations& with_python) {
   return only;
 }
 
-void to_json(nlohmann::json& json, const OpRegistration& registration) {
-  json = {{"kernels", registration.kernels},
-          {"tags", registration.tags},
-          {"fake", registration.fake},
-          {"files", registration.files}};
-}
-
-void from_json(const nlohmann::json& json, OpRegistration& registration) {
-  json.at("kernels").get_to(registration.kernels);
-  json.at("tags").get_to(registration.tags);
-  json.at("fake").get_to(registration.fake);
-  json.at("files").get_to(registration.files);
-}
+OPGATE_JSON_FIELDS(OpRegistration, kernels, tags, fake, files)
 
 }  // namespace opgate

@@ -28,11 +28,7 @@ class QueueTest : public ::testing::Test {
         todo_(plan_.calls, {}) {}
 
   Queue queue(Worker kind = Worker::native, size_t workers = 1) {
-    return Queue(kind, false, plan_.calls, todo_, std::chrono::seconds(1), workers,
-                 [this](Calls::Position call, const Check& check, const Judgement& judgement) {
-                   EXPECT_TRUE(todo_.remove(call, check));
-                   given_up_.push_back(judgement);
-                 });
+    return Queue(kind, false, plan_.calls, todo_, std::chrono::seconds(1), workers, listener_);
   }
   static std::vector<Job> drain(Queue& queue) {
     std::vector<Job> jobs;
@@ -64,6 +60,10 @@ class QueueTest : public ::testing::Test {
   Plan plan_;
   CaseSet todo_;
   std::vector<Judgement> given_up_;
+  VerdictListener listener_{[this](const JudgedCase& judged) {
+    EXPECT_TRUE(todo_.remove(judged.call, judged.check));
+    given_up_.push_back(judged.judgement);
+  }};
   std::set<Calls::Position> tried_;  // the calls on which workers died
 };
 

@@ -38,15 +38,16 @@ class WorkerClientTest : public ::testing::Test {
   // Gives a worker that runs this script the calls of the plan, and takes its answers until `done`.
   void serve_until(const std::string& script, const std::function<bool()>& done,
                    std::chrono::seconds limit = std::chrono::seconds(600)) {
-    const Queue::OnVerdict take = [&](Calls::Position call, const Check& check, const Judgement& judgement) {
-      all_.push_back(judgement);
-      if (call == 0) judgements_.push_back(judgement);
-      todo_.remove(call, check);
-    };
-    Queue queue(Worker::native, false, plan_.calls, todo_, limit, 1, take);
+    VerdictListener listener([&](const JudgedCase& judged) {
+      all_.push_back(judged.judgement);
+      if (judged.call == 0) judgements_.push_back(judged.judgement);
+      todo_.remove(judged.call, judged.check);
+    });
+    Queue queue(Worker::native, false, plan_.calls, todo_, limit, 1, listener);
     WorkerClient worker(program(script),
                         {.queues = {&queue},
-                         .listener = {.verdict = take},
+                         .sharers = 1,
+                         .listener = listener,
                          .on_preparation_failed = [](const nlohmann::json&, const Judgement&) {}});
     while (!done()) {
       worker.feed();

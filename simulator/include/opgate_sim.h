@@ -44,6 +44,10 @@ void opgate_sim_note_unsupported(const char* what);
 /// the kernel, and the place in its source. The last two may be empty.
 int opgate_sim_take_failure(char* text, size_t bytes);
 
+/// The names of all tools that watch kernels, and of the one that counts and finds nothing.
+#define OPGATE_SIM_TOOL_NAMES "init,race,sync,stream,traffic"
+#define OPGATE_SIM_COUNTING_TOOL "traffic"
+
 /// From now on these tools watch each kernel that begins, instead of those of OPGATE_SIM_TOOLS: names
 /// with commas between them, or "" for none. What was written before counts as written, and what was found
 /// before is forgotten.

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <nlohmann/json.hpp>
 
 #include "cli/commands/subcommand.h"
 #include "cli/project/first_config.h"
@@ -71,21 +72,16 @@ int init(const InitOptions& options) {
   config.apply_environment();
   const Setup setup = setup_from(config);
   const fs::path into = config.file.parent_path() / options.into;
-  Command command = python_command(this_program(config), "opgate.first_spec");
-  const auto add = [&](const char* option, const std::string& value) {
-    command.words.insert(command.words.end(), {option, value});
-  };
-  command.words.push_back(options.name_space);
-  add("--into", into);
-  add("--config", config.file);
-  if (!config.recorded.empty()) add("--recorded", config.recorded);
-  for (const std::string& library : setup.libraries) add("--library", library);
-  const std::string module = into.filename();
-  for (const std::string& present : setup.modules) {
-    if (present != module) add("--module", present);  // no specs: an operator can have only one
-  }
-  if (options.registers) command.words.push_back("--register");
-  const int status = run_here(command);
+  std::vector<std::string> modules = setup.modules;
+  std::erase(modules, into.filename());  // no specs: an operator can have only one
+  const int status = run_here(python_command(this_program(config), "opgate.first_spec",
+                                             {{"namespace", options.name_space},
+                                              {"into", into},
+                                              {"config", config.file},
+                                              {"recorded", config.recorded},
+                                              {"libraries", setup.libraries},
+                                              {"modules", modules},
+                                              {"register", options.registers}}));
   if (!has_succeeded(status)) return kUsageOrSetup;
   fmt::print("next: opgate run; then answer the question marks in {}\n", into.string());
   return kAllKept;

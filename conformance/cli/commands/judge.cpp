@@ -2,13 +2,11 @@
 #include <fmt/format.h>
 #include <opgate/error.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
-#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 
 #include "cli/commands/subcommand.h"
 #include "cli/project/project.h"
@@ -22,6 +20,7 @@ namespace opgate::judge {
 namespace {
 
 namespace fs = std::filesystem;
+using nlohmann::json;
 
 struct JudgeOptions {
   std::vector<std::string> candidates;
@@ -38,37 +37,30 @@ struct JudgeOptions {
   fs::path receipt, key, verified, signers;
 
   bool is_simulated() const { return device == "sim"; }
+  std::string torch_device() const { return is_simulated() ? "cuda" : "cpu"; }
 };
 
-Command command_of(const JudgeOptions& options, const Config& config, const std::string& module,
-                   const std::vector<std::string>& words) {
-  Command command = python_command(this_program(config), module);
+// What a module needs in its environment to judge with these options.
+Command prepared(Command command, const JudgeOptions& options) {
   // Threads of OpenMP that wait for work keep a core busy, which the other processes could use.
   if (std::getenv("OMP_WAIT_POLICY") == nullptr) command.environment.emplace("OMP_WAIT_POLICY", "passive");
   if (options.is_simulated() && options.server.empty()) {
     if (const auto missing = missing_simulator()) throw SetupError(*missing);
     command.environment.merge(simulator_environment());
   }
-  command.words.insert(command.words.end(), words.begin(), words.end());
   return command;
 }
 
-int run_python(const JudgeOptions& options, const Config& config, const std::string& module,
-               const std::vector<std::string>& words) {
-  const int status = run_here(command_of(options, config, module, words));
+int status_of(const Command& command) {
+  const int status = run_here(command);
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
 // Becomes the server, so that a signal to this process reaches it.
 int serve(const JudgeOptions& options) {
-  const Command command = command_of(options, {}, "opgate.judge.server",
-                                     {options.serve, options.is_simulated() ? "cuda" : "cpu"});
-  for (const auto& [name, value] : command.environment) ::setenv(name.c_str(), value.c_str(), 1);
-  std::vector<char*> words;
-  for (const std::string& word : command.words) words.push_back(const_cast<char*>(word.c_str()));
-  words.push_back(nullptr);
-  ::execvp(words.front(), words.data());
-  throw SetupError(fmt::format("cannot start {}: {}", command.words.front(), std::strerror(errno)));
+  Command command = python_command(this_program({}), "opgate.judge.server");
+  command.words.insert(command.words.end(), {options.serve, options.torch_device()});
+  become(prepared(std::move(command), options));
 }
 
 // "mylib::op" and not "problem.py", "problem.py:slow".
@@ -83,23 +75,13 @@ Config with_operators(const JudgeOptions& options) {
   return nearest ? read_config(*nearest) : Config{};
 }
 
-void add_operators(std::vector<std::string>& words, const JudgeOptions& options, const Config& config) {
-  const auto add = [&](const std::string& option, const std::vector<std::string>& of_config,
-                       const std::vector<std::string>& named) {
-    for (const std::string& name : of_config) {
-      words.push_back(option);
-      words.push_back(option == "--module" ? name : config.find_library(name).string());
-    }
-    for (const std::string& name : named) {
-      words.push_back(option);
-      words.push_back(option == "--module" ? name : fs::absolute(name).string());
-    }
-  };
-  add("--library", config.libraries, options.libraries);
-  add("--spec", config.specs, options.specs);
-  add("--module", config.modules, options.modules);
-  for (const fs::path& folder : config.python_path)
-    words.insert(words.end(), {"--python-path", fs::absolute(folder).string()});
+// The files of libraries: those of the project, and those that an option names.
+std::vector<fs::path> files_of(const Config& config, const std::vector<std::string>& of_config,
+                               const std::vector<std::string>& named) {
+  std::vector<fs::path> files;
+  for (const std::string& name : of_config) files.push_back(config.find_library(name));
+  for (const std::string& name : named) files.push_back(fs::absolute(name));
+  return files;
 }
 
 int judge(const JudgeOptions& options) {
@@ -108,26 +90,31 @@ int judge(const JudgeOptions& options) {
   if (!options.key.empty() && options.receipt.empty())
     throw SetupError("--sign signs a receipt: name its file with --receipt");
   const Config config = with_operators(options);
-  std::vector<std::string> words;
-  if (!options.server.empty()) words.push_back(options.server);
-  words.insert(
-      words.end(),
-      {"--reference", options.reference, "--device", options.is_simulated() ? "cuda" : "cpu", "--time-limit",
-       std::to_string(options.time_limit), "--memory-limit", fmt::format("{}", options.memory_limit)});
-  if (options.json) words.emplace_back("--json");
-  if (options.no_speed) words.emplace_back("--no-speed");
-  if (options.no_compile) words.emplace_back("--no-compile");
-  if (!options.inputs.empty()) words.insert(words.end(), {"--inputs", options.inputs});
-  add_operators(words, options, config);
+  std::vector<std::string> modules = config.modules;
+  modules.insert(modules.end(), options.modules.begin(), options.modules.end());
+  std::vector<fs::path> python_path;
+  for (const fs::path& folder : config.python_path) python_path.push_back(fs::absolute(folder));
+  const json request{{"server", options.server},
+                     {"candidates", options.candidates},
+                     {"reference", options.reference},
+                     {"device", options.torch_device()},
+                     {"time_limit", options.time_limit},
+                     {"memory_limit", options.memory_limit},
+                     {"as_json", options.json},
+                     {"no_speed", options.no_speed},
+                     {"no_compile", options.no_compile},
+                     {"inputs", options.inputs},
+                     {"libraries", files_of(config, config.libraries, options.libraries)},
+                     {"specs", files_of(config, config.specs, options.specs)},
+                     {"modules", modules},
+                     {"python_path", python_path},
+                     {"receipt", options.receipt}};
   if (!options.receipt.empty()) {
     fs::remove(options.receipt);
     fs::remove(signature_of(options.receipt));
-    words.insert(words.end(), {"--receipt", options.receipt.string()});
   }
-  words.emplace_back("--");
-  words.insert(words.end(), options.candidates.begin(), options.candidates.end());
-  const int status =
-      run_python(options, config, options.server.empty() ? "opgate.judge" : "opgate.judge.client", words);
+  const std::string module = options.server.empty() ? "opgate.judge" : "opgate.judge.client";
+  const int status = status_of(prepared(python_command(this_program(config), module, request), options));
   if (!options.key.empty() && fs::exists(options.receipt)) sign({options.receipt}, options.key);
   return status;
 }
@@ -150,7 +137,9 @@ int verify(const JudgeOptions& options) {
   }
   fmt::print("signed     {}\n", check.signer);
   std::fflush(stdout);
-  return run_python(options, {}, "opgate.judge.receipt", {options.verified.string()});
+  Command command = python_command(this_program({}), "opgate.judge.receipt");
+  command.words.push_back(options.verified.string());
+  return status_of(prepared(std::move(command), options));
 }
 
 int run(const JudgeOptions& options) {

@@ -1,14 +1,10 @@
 // opgate report: writes the results of a run in formats for people and for other programs. The Python half
 // does the writing.
-#include <fmt/format.h>
-#include <opgate/error.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstring>
+#include <nlohmann/json.hpp>
 
 #include "cli/commands/subcommand.h"
 #include "cli/project/complete_run.h"
+#include "process/run_program.h"
 #include "run/output_folder.h"
 #include "run/programs.h"
 
@@ -24,31 +20,17 @@ struct ReportOptions {
   bool annotations = false;
 };
 
-// Replaces this process by the command. Throws SetupError if the command cannot be started.
-[[noreturn]] void become(const Command& command) {
-  for (const auto& [name, value] : command.environment) setenv(name.c_str(), value.c_str(), /*overwrite=*/1);
-  std::vector<char*> words;
-  for (const std::string& word : command.words) words.push_back(const_cast<char*>(word.c_str()));
-  words.push_back(nullptr);
-  execvp(words.front(), words.data());
-  throw SetupError(fmt::format("cannot run {}: {}; set OPGATE_PYTHON to a Python that has torch",
-                               command.words.front(), std::strerror(errno)));
-}
-
 int report(const ReportOptions& options) {
   const Config config = options.project.read();
-  Command command = python_command(this_program(config), "opgate.report");
-  command.words.push_back(options.results.empty() ? results_file(config.output) : options.results);
-  const auto add = [&](const char* option, const fs::path& file) {
-    if (!file.empty()) command.words.insert(command.words.end(), {option, file.string()});
-  };
-  add("--html", options.html);
-  add("--junit", options.junit);
-  add("--sarif", options.sarif);
-  add("--markdown", options.markdown);
-  add("--ledger", config.ledger);
-  if (options.annotations) command.words.emplace_back("--annotations");
-  become(command);
+  const fs::path results = options.results.empty() ? results_file(config.output) : options.results;
+  become(python_command(this_program(config), "opgate.report",
+                        {{"results", results},
+                         {"html", options.html},
+                         {"junit", options.junit},
+                         {"sarif", options.sarif},
+                         {"markdown", options.markdown},
+                         {"annotations", options.annotations},
+                         {"ledger", config.ledger}}));
 }
 
 std::function<int()> declare(CommandLine& app) {

@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "base/dtypes.h"
@@ -12,12 +13,14 @@
 #include "cli/project/smaller_call.h"
 #include "cli/results/in_colour.h"
 #include "cli/results/tally.h"
-#include "cli/scripts/script.h"
+#include "cli/scripts/script_request.h"
 #include "cli/terminal/terminal.h"
 #include "compare/comparison.h"
 #include "inputs/arguments.h"
 #include "judging/all_checks.h"
 #include "plan/case_parts.h"
+#include "process/run_program.h"
+#include "run/programs.h"
 
 namespace opgate::repro {
 namespace {
@@ -76,12 +79,12 @@ Plan plan_of_one(const Project& project, const Filter& filter, const std::string
 struct Repeated {
   std::optional<Judgement> judgement;  // none if it was interrupted
   int status = kInterrupted;
-  std::string script;  // only if it was asked for
+  nlohmann::json script;  // what it says, only if it was asked for
   std::optional<OtherCall> smaller;
 };
 
-// Runs the case alone. With `as_script`, writes its script, and otherwise prints the call and what is found.
-// Looks for a smaller call where that is wanted and the case is broken.
+// Runs the case alone. With `as_script`, notes what its script says, and otherwise prints the call and what
+// is found. Looks for a smaller call where that is wanted and the case is broken.
 Repeated repeat(const ProjectOptions& options, const std::string& id, bool as_script, bool look_for_smaller) {
   Project project = open_project(options);
   const CaseParts parts = parts_of_case(id);
@@ -93,35 +96,33 @@ Repeated repeat(const ProjectOptions& options, const std::string& id, bool as_sc
                       .cases = {pattern_of(call_id(key) + "/" + check.name)},
                       .simulated = key.simulated};
   const Plan plan = plan_of_one(project, filter, id, check);
+  Repeated repeated;
   if (as_script) {
-    // Written once before the run, so that what a script cannot express is reported at once.
-    static_cast<void>(script(plan.calls[0], check, {}, project.config));
+    repeated.script = script_request(plan.calls[0], check, project.config, project.workers.setup);
   } else {
     describe_call(plan.calls[0]);
   }
   Tally tally(options.again());
   CaseSet todo(plan.calls, {});
-  Repeated repeated;
-  const auto on_verdict = [&](Calls::Position call, const Check& by, const Judgement& judgement) {
-    const std::string judged = case_id(plan.calls[call], by);
-    tally.add(judged, judgement);
-    repeated.judgement = judgement;
-    if (as_script) {
-      repeated.script = script(plan.calls[call], by, judgement, project.config);
-    } else {
-      fmt::print("\n{}", finding_in_colour(judged, judgement, options.again()));
-    }
-  };
+  VerdictListener listener([&](const JudgedCase& judged) {
+    tally.on_verdict(judged);
+    repeated.judgement = judged.judgement;
+    if (as_script)
+      repeated.script["judgement"] = judged.judgement;
+    else
+      fmt::print("\n{}", finding_in_colour(judged.id(), judged.judgement, options.again()));
+  });
   const Supervisor supervisor(project.workers, *project.python, plan, filter);
-  if (!supervisor.run(todo, 1, {.listener = {.verdict = on_verdict}})) return repeated;
+  if (!supervisor.run(todo, 1, listener)) return repeated;
   repeated.status = tally.exit_status();
   if (look_for_smaller && repeated.judgement && is_broken(repeated.judgement->verdict))
     repeated.smaller = find_smaller_call(options, key, check, *repeated.judgement);
   return repeated;
 }
 
-// Writes the script of the case, or of the call that shows what is wrong with it, which may be another one.
-Repeated write_script(const ProjectOptions& options, const std::string& id, bool look_for_smaller) {
+// Notes what the script of the case says, or of the call that shows what is wrong with it, which may be
+// another one.
+Repeated make_script(const ProjectOptions& options, const std::string& id, bool look_for_smaller) {
   Repeated repeated = repeat(options, id, true, look_for_smaller);
   std::optional<OtherCall> shown = std::move(repeated.smaller);
   if (repeated.judgement && !repeated.judgement->example.empty())
@@ -131,16 +132,16 @@ Repeated write_script(const ProjectOptions& options, const std::string& id, bool
   of_samples.samples = shown->samples;
   const bool is_smaller = repeated.judgement->example.empty();
   repeated.script = is_smaller ? repeat(of_samples, shown->case_id, true, false).script
-                               : write_script(of_samples, shown->case_id, look_for_smaller).script;
+                               : make_script(of_samples, shown->case_id, look_for_smaller).script;
   return repeated;
 }
 
 int repro(const ReproOptions& options) {
-  const Repeated repeated = options.as_script ? write_script(options.project, options.id, !options.keep)
-                                              : repeat(options.project, options.id, false, false);
-  end_where_nobody_reads();
-  fmt::print("{}", repeated.script);
-  return repeated.status;
+  if (!options.as_script) return repeat(options.project, options.id, false, false).status;
+  Repeated repeated = make_script(options.project, options.id, !options.keep);
+  if (!repeated.script.contains("judgement")) return repeated.status;  // it was interrupted
+  repeated.script["status"] = repeated.status;
+  become(python_command(this_program(options.project.read()), "opgate.script", repeated.script));
 }
 
 std::function<int()> declare(CommandLine& app) {

@@ -32,7 +32,7 @@ using simulator::Finding;
 using simulator::LaunchSchedule;
 
 struct SimOptions {
-  SimulatedProgram program{.tools = simulator_tools(), .program = {}};
+  SimulatedProgram program{.tools = tools_that_find(), .program = {}};
   size_t seed = 1;
   std::string schedule;
   int late_stores = -1;  // not given

@@ -31,13 +31,6 @@ using namespace std::chrono_literals;
 constexpr auto kLook = 100ms;
 constexpr auto kQuiet = 200ms;  // without a write for so long, the linker has finished
 
-std::vector<std::string> quick_checks() {
-  std::vector<std::string> names;
-  for (const Check& check : native_checks())
-    if (check.quick) names.push_back(check.name);
-  return names;
-}
-
 struct WatchOptions {
   ProjectOptions project;
   Filter filter;
@@ -134,7 +127,7 @@ class Watch {
   std::map<std::string, std::string> digests() const {
     std::map<std::string, std::string> found;
     std::vector<std::string> words{"list", "sources", "--check"};
-    std::ranges::copy(quick_checks(), std::back_inserter(words));
+    std::ranges::copy(ids_of(native_checks(), &Check::quick), std::back_inserter(words));
     const fs::path log = folder_ / "sources.txt";
     if (run_to_end(opgate(words), config_.file.parent_path(), log, Errors::shown) != 0) return found;
     std::ifstream stream(log);
@@ -151,7 +144,8 @@ class Watch {
       words.insert(words.end(), values.begin(), values.end());
     };
     add("--op", ops);
-    add("--check", options_.filter.checks.empty() ? quick_checks() : options_.filter.checks);
+    add("--check",
+        options_.filter.checks.empty() ? ids_of(native_checks(), &Check::quick) : options_.filter.checks);
     add("--device",
         options_.filter.devices.empty() ? std::vector<std::string>{"cpu"} : options_.filter.devices);
     add("--case", options_.filter.cases);

@@ -136,7 +136,7 @@ class VerdictsOfRun : public RunListener {
   void on_verdict(const JudgedCase& judged) override {
     const Verdict verdict = judged.judgement.verdict;
     tally_.on_verdict(judged);
-    if (options_.verbosity == Verbosity::verbose) fmt::print("{:7} {}\n", to_string(verdict), judged.id);
+    if (options_.verbosity == Verbosity::verbose) fmt::print("{:7} {}\n", to_string(verdict), judged.id());
     if (is_broken(verdict) && ++broken_ == options_.most_failures) stopped_ = true;
   }
   void on_facts(const std::string& call_id, const CallFacts& facts) override {

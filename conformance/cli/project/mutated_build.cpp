@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 
 #include <algorithm>
-#include <fstream>
+#include <nlohmann/json.hpp>
 
 #include "base/files.h"
 #include "process/interrupt.h"
@@ -78,11 +78,7 @@ MutatedBuild build_mutants(const Config& config, const MutantChoice& choice) {
                      {"most", choice.most},
                      {"seed", choice.seed},
                      {"answer", answer}};
-  const fs::path file = place / "request.json";
-  std::ofstream(file) << request.dump();
-  Command command = python_command(programs, "opgate.mutation");
-  command.words.push_back(file.string());
-  if (const int status = run_here(command); status != 0) {
+  if (const int status = run_here(python_command(programs, "opgate.mutation", request)); status != 0) {
     if (WIFSIGNALED(status)) throw Interrupted();
     throw SetupError("no mutants were built; the reason is above");
   }

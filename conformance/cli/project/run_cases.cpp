@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <thread>
 
@@ -25,29 +24,6 @@ namespace opgate {
 namespace {
 
 constexpr double kGiB = 1 << 30;
-
-// Makes the ids of cases. The part of the id that names the call is kept from check to check, because it is
-// expensive to make.
-class CaseIds {
- public:
-  explicit CaseIds(const Calls& calls) : calls_(calls) {}
-
-  const std::string& of(Calls::Position call, const Check& check) {
-    if (call_ != call) {
-      id_ = calls_.id(call) + "/";
-      call_part_ = id_.size();
-      call_ = call;
-    }
-    id_.resize(call_part_);
-    return id_ += check.name;
-  }
-
- private:
-  const Calls& calls_;
-  std::optional<Calls::Position> call_;
-  std::string id_;
-  size_t call_part_ = 0;
-};
 
 }  // namespace
 
@@ -177,31 +153,13 @@ RunHeader header_of(const Project& project, const Plan& plan, const Filter& filt
 std::optional<Costs> run_cases(Project& project, const Plan& plan, const RunHeader& header, CaseSet& todo,
                                size_t jobs, size_t known, Journal& journal, RunListener& listener,
                                Verbosity verbosity) {
-  Costs costs = give_by_evidence(project.config, plan, header, todo,
-                                 [&](const std::string& id, const Judgement& judgement) {
-                                   journal.on_verdict({id, judgement});
-                                   listener.on_verdict({id, judgement});
-                                   ++known;
-                                 });
-  RunProgress progress(plan.calls, todo, known, verbosity);
-  const std::array<RunListener*, 3> listeners{&journal, &listener, &progress};
-  CaseIds ids(plan.calls);
-  const auto on_verdict = [&](Calls::Position call, const Check& check, const Judgement& judgement) {
-    const JudgedCase judged{ids.of(call, check), judgement, call, &check};
-    for (RunListener* each : listeners) each->on_verdict(judged);
-  };
-  const auto on_facts = [&](Calls::Position call, const CallFacts& facts) {
-    const std::string id = plan.calls.id(call);
-    for (RunListener* each : listeners) each->on_facts(id, facts);
-  };
-  const auto on_progress = [&](const std::vector<std::string>& current) {
-    for (RunListener* each : listeners) each->on_progress(current);
-  };
+  RunListeners recording({&journal, &listener});
+  const size_t without_evidence = todo.size();
+  Costs costs = give_by_evidence(project.config, plan, header, todo, recording);
+  RunProgress progress(plan.calls, todo, known + without_evidence - todo.size(), verbosity);
+  RunListeners all({&recording, &progress});
   const Supervisor supervisor(project.workers, *project.python, plan, header.filter.get<Filter>());
-  const std::optional<Costs> taken = supervisor.run(todo, jobs,
-                                                    {.listener = {.verdict = on_verdict, .facts = on_facts},
-                                                     .progress = on_progress,
-                                                     .is_stopped = [&] { return listener.is_stopped(); }});
+  const std::optional<Costs> taken = supervisor.run(todo, jobs, all);
   progress.clear();
   journal.flush();
   if (taken && (todo.size() != 0 || progress.done() != progress.total())) {

@@ -40,16 +40,17 @@ RunProgress::Count& RunProgress::lane_of(Calls::Position call, const Check& chec
 
 void RunProgress::on_verdict(const JudgedCase& judged) {
   ++done_;
-  const auto& [case_id, judgement, call, check] = judged;
-  Count& lane = lane_of(*call, *check);
+  const auto& [calls, call, check, judgement] = judged;
+  Count& lane = lane_of(call, check);
   if (judgement.verdict == Verdict::owed) {  // no worker spends time on it
     --lane.total;
     ++known_;
   } else if (lane.done++ == 0) {
     lane.begin = Clock::now();
   }
-  if (!is_broken(judgement.verdict) || calls_.spec(*call).planted) return;
+  if (!is_broken(judgement.verdict) || calls.spec(call).planted) return;
   ++broken_;
+  const std::string case_id = judged.id();
   if (!found_.insert(std::string(parts_of_case(case_id).op)).second) return;
   unsaid_.push_back(
       fmt::format("so far: {} {}: {}", to_string(judgement.verdict), case_id,

@@ -156,11 +156,12 @@ std::optional<OtherCall> find_smaller_call(const ProjectOptions& options, const 
   using Cost = std::tuple<int64_t, Values, bool, std::string>;  // elements, values, another dtype, id
   std::optional<Cost> best;
   std::string best_sample;
-  const auto on_verdict = [&](Calls::Position position, const Check& by, const Judgement& judgement) {
-    const CallKey tried = plan->calls.key(position);
+  VerdictListener listener([&](const JudgedCase& judged) {
+    const Judgement& judgement = judged.judgement;
+    const CallKey tried = judged.calls.key(judged.call);
     const bool usual_dtype = tried.dtype == c10::kFloat || tried.dtype == key.dtype;
     if (judgement.verdict != seen.verdict || !usual_dtype) return;
-    const std::string id = call_id(tried) + "/" + by.name;
+    const std::string id = judged.id();
     if (BrokenCase(id, judgement).group() != wanted) return;
     const auto candidate = std::ranges::find(candidates, tried.sample->name,
                                              [](const Candidate& each) { return each.sample.name; });
@@ -169,10 +170,10 @@ std::optional<OtherCall> find_smaller_call(const ProjectOptions& options, const 
     if (best && *best <= cost) return;
     best = cost;
     best_sample = candidate->sample.name;
-  };
+  });
   CaseSet todo(plan->calls, {});
   const Supervisor supervisor(project.workers, *project.python, *plan, filter);
-  if (!supervisor.run(todo, kJobs, {.listener = {.verdict = on_verdict}}) || !best) return std::nullopt;
+  if (!supervisor.run(todo, kJobs, listener) || !best) return std::nullopt;
   const auto chosen =
       std::ranges::find(candidates, best_sample, [](const Candidate& each) { return each.sample.name; });
   write_samples_of(smaller.samples, *key.spec, {chosen->sample});

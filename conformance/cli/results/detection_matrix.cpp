@@ -49,7 +49,7 @@ DetectionMatrix::DetectionMatrix(const std::vector<Spec>& subjects, const std::v
 }
 
 void DetectionMatrix::on_verdict(const JudgedCase& judged) {
-  const std::string& case_id = judged.id;
+  const std::string case_id = judged.id();
   const CaseParts parts = parts_of_case(case_id);
   const bool is_blind = std::ranges::find(blind_, parts.check) != blind_.end();
   const Judgement judgement = is_blind ? Judgement::pass() : judged.judgement;

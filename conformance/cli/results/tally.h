@@ -30,7 +30,7 @@ class Tally : public RunListener {
 
   void add(std::string_view case_id, const Judgement& judgement);
   void add(std::string_view call_id, const CallFacts& facts);
-  void on_verdict(const JudgedCase& judged) override { add(judged.id, judged.judgement); }
+  void on_verdict(const JudgedCase& judged) override { add(judged.id(), judged.judgement); }
   void on_facts(const std::string& call_id, const CallFacts& facts) override { add(call_id, facts); }
 
   size_t count(Verdict verdict) const { return totals_.of(verdict); }

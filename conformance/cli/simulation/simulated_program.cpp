@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <opgate_sim.h>
+
+#include <sstream>
 
 #include "device/simulator.h"
 #include "process/python_package.h"
@@ -21,15 +24,17 @@ std::string in_shell(const std::string& word) {
 
 }  // namespace
 
-const std::vector<std::string>& simulator_tools() {
-  static const std::vector<std::string> all = {"memory", "api", "init", "race", "sync", "stream"};
+std::vector<std::string> tools_to_choose() {
+  std::vector<std::string> all = {"memory", "api"};
+  std::istringstream watching(OPGATE_SIM_TOOL_NAMES);
+  for (std::string tool; std::getline(watching, tool, ',');) all.push_back(tool);
   return all;
 }
 
-std::vector<std::string> tools_to_choose() {
-  std::vector<std::string> all = simulator_tools();
-  all.emplace_back("traffic");
-  return all;
+std::vector<std::string> tools_that_find() {
+  std::vector<std::string> finding = tools_to_choose();
+  std::erase(finding, OPGATE_SIM_COUNTING_TOOL);
+  return finding;
 }
 
 std::vector<std::string> tools_that_watch(const std::vector<std::string>& tools) {
@@ -60,7 +65,7 @@ Command command_of(const SimulatedProgram& program, const ChosenOrder& order,
 std::string command_that_repeats(const SimulatedProgram& program, const ChosenOrder& order) {
   const SimulatedProgram usual;
   std::string text = "opgate sim";
-  if (program.tools != simulator_tools()) text += fmt::format(" --tool {}", fmt::join(program.tools, ","));
+  if (program.tools != tools_that_find()) text += fmt::format(" --tool {}", fmt::join(program.tools, ","));
   if (program.architecture != usual.architecture) text += " --arch " + program.architecture;
   if (program.devices != usual.devices) text += fmt::format(" --devices {}", program.devices);
   if (program.streams != usual.streams) text += " --streams " + program.streams;

@@ -27,11 +27,11 @@ struct ChosenOrder {
   size_t late_stores = 0;
 };
 
-/// What can be looked for, as words of the command line.
-const std::vector<std::string>& simulator_tools();
-
-/// These, and the tool `traffic`, which counts and finds nothing.
+/// What can be looked for, as words of the command line, and the tool that counts.
 std::vector<std::string> tools_to_choose();
+
+/// These without the tool that counts, which finds nothing.
+std::vector<std::string> tools_that_find();
 
 /// Those of these tools that watch kernels. The device finds what the others report in any case.
 std::vector<std::string> tools_that_watch(const std::vector<std::string>& tools);

@@ -2,11 +2,9 @@
 
 #include <c10/util/Exception.h>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <opgate/error.h>
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "compare/kept_results.h"
 #include "device/simulator.h"
@@ -24,10 +22,7 @@ bool is_declared(const CallKey& key) {
          std::ranges::find(declared->second, key.dtype) != declared->second.end();
 }
 
-// Restores what the checks of a call left changed, such as grad mode that a backward switched off, so that
-// the next operator finds the process as it was. effect.state is the check that reports such a change. Ends
-// the process where the state cannot be restored: the supervisor then blames this call, and starts another
-// worker.
+// The state of the process and its signal handlers, which the checks of a call may leave changed.
 class RestoredState {
  public:
   explicit RestoredState(c10::DeviceType device)
@@ -36,13 +31,7 @@ class RestoredState {
   }
   ~RestoredState() {
     restore_signal_handlers();
-    if (before_.changes().empty()) return;
-    before_.restore();
-    const std::vector<std::string> left = before_.changes();
-    if (left.empty()) return;
-    fmt::print(stderr, "the operator changed the state of the process, which cannot be restored: {}\n",
-               fmt::join(left, "; "));
-    std::_Exit(1);
+    before_.restore_or_end();
   }
   RestoredState(const RestoredState&) = delete;
   RestoredState& operator=(const RestoredState&) = delete;
@@ -52,6 +41,13 @@ class RestoredState {
 };
 
 }  // namespace
+
+Judgement crash_of(const DeviceFailed& failed) {
+  Judgement crash = Judgement::crash(failed.ended(), failed.ended());
+  if (!failed.detail().empty()) crash.add_remark(failed.detail());
+  if (!failed.frame().empty()) crash.stack.push_back(failed.frame());
+  return crash;
+}
 
 std::map<std::string, Judgement> judge_call(const CallKey& key, const std::vector<const Check*>& checks,
                                             WorkerCache& cache, std::optional<CallFacts>* facts) {
@@ -75,9 +71,7 @@ std::map<std::string, Judgement> judge_call(const CallKey& key, const std::vecto
       const auto obstacle = obstacle_to(*key.spec, *check, known);
       judgements[check->name] = obstacle ? Judgement::owed(obstacle->reason) : check->judge(under_test);
     } catch (const DeviceFailed& failed) {
-      Judgement& crash = judgements[check->name] = Judgement::crash(failed.ended(), failed.ended());
-      if (!failed.detail().empty()) crash.add_remark(failed.detail());
-      if (!failed.frame().empty()) crash.stack.push_back(failed.frame());
+      judgements[check->name] = crash_of(failed);
     } catch (const NotSimulated& missing) {
       judgements[check->name] = Judgement::owed(missing.what());
     } catch (const UnreadableResult& unreadable) {

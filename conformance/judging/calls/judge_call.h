@@ -11,6 +11,11 @@
 
 namespace opgate {
 
+class DeviceFailed;
+
+/// The verdict on a call during which the simulated device failed.
+Judgement crash_of(const DeviceFailed& failed);
+
 /// Makes the call once and lets each of the checks judge it; the result has a judgement for each check's id.
 /// An error of the engine or of the set-up becomes an invalid verdict. Sets `facts`, unless it is null, where
 /// a check observed the call of an operator in a dtype that its spec declares. Where `cache` names a folder

@@ -53,8 +53,8 @@ py::object describe(const std::string& id) {
 
 py::object sample(const std::string& id) { return to_python(to_json(*loaded_call(id).sample)); }
 
-py::list arguments(const std::string& id, uint64_t value_seed) {
-  const CallKey key = loaded_call(id);
+py::list arguments(const std::string& id, uint64_t value_seed, bool without_device) {
+  const CallKey key = without_device ? on_cpu(loaded_call(id)) : loaded_call(id);
   py::list list;
   for (const c10::IValue& value : materialize(key, loaded().cache.values, {.value_seed = value_seed}).stack)
     list.append(torch::jit::toPyObject(value));
@@ -102,8 +102,9 @@ void define_calls(py::module_& module) {
       py::arg("call_id"));
   module.def("arguments", &arguments,
              "The arguments of a call in schema order, freshly laid out. With a "
-             "`value_seed`, the tensors have other values of the same domains.",
-             py::arg("call_id"), py::arg("value_seed") = 0);
+             "`value_seed`, the tensors have other values of the same domains; `without_device`, they are on "
+             "the CPU.",
+             py::arg("call_id"), py::arg("value_seed") = 0, py::arg("without_device") = false);
   module.def(
       "leaves_results_untouched", &leaves_results_untouched,
       "Whether the call returns a tensor that it allocated and wrote nothing to, as at::empty_like does.",

@@ -2,10 +2,9 @@
 #include <pybind11/stl.h>
 
 #include <map>
-#include <optional>
 #include <string>
-#include <tuple>
 
+#include "call/invoke.h"
 #include "device/device.h"
 #include "device/simulator.h"
 #include "python/binding/parts.h"
@@ -25,11 +24,9 @@ std::map<std::string, std::string> device_types_with_keys() {
 // Nothing of the device runs here, because workers are forked from this process.
 void enable_simulator() { enable_simulated_device(DeviceAllocator::guarded); }
 
-std::optional<std::tuple<std::string, bool, bool, std::string, std::string>> simulated_failure() {
+std::string take_failure() {
   const auto failure = take_simulated_failure();
-  if (!failure) return std::nullopt;
-  return std::tuple{failure->what, failure->device_failed, failure->unsupported, failure->frame(),
-                    failure->error};
+  return failure && failure->device_failed ? DeviceFailed(*failure).what() : "";
 }
 
 bool is_lost_here(const std::string& device) {
@@ -50,14 +47,10 @@ void define_devices(py::module_& module) {
       "enable_simulator", &enable_simulator,
       "Replaces ATen's CUDA kernels by those of the CPU on the simulated device. Must be called before "
       "the first call. Raises RuntimeError where CUDA is not simulated in this process.");
-  module.def("simulated_failure", &simulated_failure,
-             "What has gone wrong on the simulated device since the last call, whether the device failed, "
-             "whether something was asked for that is not simulated, the kernel with its place (\"\" if "
-             "there was none), and the error in CUDA's words; None if nothing has. Repairs the device.");
-  module.def("unsimulated_library", &unsimulated_library,
-             "The library or compiler that is not simulated and that the message of an exception names, or "
-             "None.",
-             py::arg("message"));
+  module.def(
+      "take_failure", &take_failure,
+      "How the simulated device has failed since it was asked last, and repairs it: \"\" if it has not. "
+      "What one call leaves behind on the device must not become the next call's.");
 }
 
 }  // namespace opgate

@@ -1,4 +1,5 @@
 // The engine's checks in a Python process, and what the checks that are written in Python share with them.
+#include <fmt/format.h>
 #include <pybind11/stl.h>
 #include <torch/csrc/utils/pybind.h>
 
@@ -6,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "device/device.h"
+#include "device/simulator.h"
 #include "judging/all_checks.h"
 #include "judging/calls/judge_call.h"
 #include "judging/comparison/output_judgement.h"
@@ -55,6 +57,18 @@ std::string judge_results(const std::string& id, const std::vector<at::Tensor>& 
   return text_of(judge_near_reference(under_test, outcome, "the values of the reference"));
 }
 
+// What is known of a call on the simulated device instead of the judgement of a check in Python, which said
+// this; none if the judgement stands. The device's own limits say nothing about the operator.
+std::optional<std::string> verdict_of_simulator(bool passed, const std::string& said) {
+  const std::optional<SimulatedFailure> failure = take_simulated_failure();
+  const bool failed = failure && failure->device_failed;
+  if (passed && !failed) return std::nullopt;
+  if (const auto needed = unsimulated_library(said))
+    return text_of(Judgement::owed(fmt::format("it needs {}, which is not simulated", *needed)));
+  if (failure && failure->unsupported) return text_of(Judgement::owed(failure->what));
+  return failed ? std::optional(text_of(crash_of(DeviceFailed(*failure)))) : std::nullopt;
+}
+
 std::string text_of_finding(const std::string& case_id, const std::string& judgement) {
   std::string text = finding_text(case_id, json::parse(judgement).get<Judgement>(), /*options=*/std::nullopt);
   text.pop_back();  // the end of the last line
@@ -77,19 +91,6 @@ std::string explanations() {
   return all.dump();
 }
 
-std::vector<std::string> exploring_check_ids() {
-  std::vector<std::string> ids;
-  for (const Check& check : loaded().checks)
-    if (check.explores) ids.push_back(check.name);
-  return ids;
-}
-
-std::vector<std::string> native_check_ids() {
-  std::vector<std::string> ids;
-  for (const Check& check : loaded().checks) ids.push_back(check.name);
-  return ids;
-}
-
 }  // namespace
 
 void define_judging(py::module_& module) {
@@ -105,6 +106,10 @@ void define_judging(py::module_& module) {
              "Compares the results of a call that was made elsewhere with the reference, within the spec's "
              "accuracy. Returns a judgement as JSON.",
              py::arg("call_id"), py::arg("results"), py::call_guard<py::gil_scoped_release>());
+  module.def("verdict_of_simulator", &verdict_of_simulator,
+             "The judgement, as JSON, that the simulated device gives instead of that of a check in Python, "
+             "which passed or not and said this; None if the check's stands. Repairs the device.",
+             py::arg("passed"), py::arg("said"));
   module.def("finding_text", &text_of_finding,
              "The text of the finding of one case, whose judgement is JSON, as the program prints it.",
              py::arg("case_id"), py::arg("judgement"));
@@ -112,9 +117,11 @@ void define_judging(py::module_& module) {
       "explanations", &explanations,
       "The explanation of each of the engine's own checks, as JSON by id: promise, why, fix, example, wrong "
       "and right.");
-  module.def("native_checks", &native_check_ids, "The ids of the engine's own checks.");
-  module.def("exploring_checks", &exploring_check_ids,
-             "The ids of those of them that are asked about samples that are drawn.");
+  module.def(
+      "native_checks", [] { return ids_of(loaded().checks); }, "The ids of the engine's own checks.");
+  module.def(
+      "exploring_checks", [] { return ids_of(loaded().checks, &Check::explores); },
+      "The ids of those of them that are asked about samples that are drawn.");
 }
 
 }  // namespace opgate

@@ -46,8 +46,8 @@ void define_process(py::module_& module) {
                            "must leave as they found it, such as grad "
                            "mode; see process/process_state.h.")
       .def(py::init([] { return ProcessState(c10::kCPU); }))
-      .def("changes", &ProcessState::changes, "What has changed since the snapshot, in words.")
-      .def("restore", &ProcessState::restore, "Restores the state of the snapshot.");
+      .def("restore_or_end", &ProcessState::restore_or_end,
+           "Restores the state of the snapshot; ends the process where that is impossible.");
 }
 
 }  // namespace opgate

@@ -1,5 +1,7 @@
 #include "watch/tools.h"
 
+#include <opgate_sim.h>
+
 #include <algorithm>
 #include <array>
 
@@ -23,10 +25,24 @@ struct Row {
 };
 
 constexpr std::array kRows{
-    Row{"init", &Tools::init, &make_init_tool},          Row{"race", &Tools::race, &make_race_tool},
-    Row{"sync", &Tools::sync, &make_sync_tool},          Row{"stream", &Tools::stream, &make_stream_tool},
-    Row{"traffic", &Tools::traffic, &make_traffic_tool},
+    Row{"init", &Tools::init, &make_init_tool},
+    Row{"race", &Tools::race, &make_race_tool},
+    Row{"sync", &Tools::sync, &make_sync_tool},
+    Row{"stream", &Tools::stream, &make_stream_tool},
+    Row{OPGATE_SIM_COUNTING_TOOL, &Tools::traffic, &make_traffic_tool},
 };
+
+// Whether the header of the simulator names these tools, and no others.
+constexpr bool are_declared() {
+  std::string_view left = OPGATE_SIM_TOOL_NAMES;
+  for (const Row& row : kRows) {
+    if (!left.starts_with(row.name)) return false;
+    left.remove_prefix(row.name.size());
+    left.remove_prefix(left.starts_with(',') ? 1 : 0);
+  }
+  return left.empty();
+}
+static_assert(are_declared(), "OPGATE_SIM_TOOL_NAMES in opgate_sim.h names the tools in this order");
 
 }  // namespace tools
 

@@ -24,6 +24,9 @@ struct Tools {
 
   bool any() const;
 
+  /// Whether a tool asks what else runs when a kernel begins before its stream has come to it.
+  bool follow_early_launches() const { return race; }
+
   /// Reads "init,race". A word that is not the name of a tool is put into `unknown`.
   static Tools parse(std::string_view words, std::string& unknown);
 

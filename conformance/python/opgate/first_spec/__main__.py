@@ -1,9 +1,9 @@
-"""python -m opgate.first_spec NAMESPACE --into FOLDER --config FILE: the command that `opgate init` runs."""
+"""Writes first specs for `opgate init`, whose request it carries out."""
 
 from __future__ import annotations
 
-import argparse
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 import torch
@@ -15,7 +15,21 @@ from opgate.first_spec.registration import operator_name, registration
 from opgate.first_spec.results_seen import seen_results
 from opgate.first_spec.writing import module
 from opgate.functions.registered import is_function, register_functions
+from opgate.request import asked
 from opgate.worker.setting_up import SetupError, load_libraries, load_modules
+
+
+@dataclass(frozen=True)
+class Request:
+    """The namespace of the operators, the folder for their specs, and what to read for it."""
+
+    namespace: str
+    into: str
+    config: str
+    recorded: str  # empty without a recording
+    libraries: list[str]
+    modules: list[str]
+    register: bool
 
 
 def counted(number: int, noun: str) -> str:
@@ -49,39 +63,35 @@ def write(operator: Operator, folder: Path, recorded: Path | None, register: boo
     )
 
 
-def write_all(
-    namespace: str,
-    into: Path,
-    recorded: Path | None,
-    libraries: list[str],
-    modules: list[str],
-    register: bool,
-) -> None:
+def write_all(request: Request) -> None:
     """Writes one file for each operator, and the package that imports them.
 
     Raises SetupError for a library or module that cannot be loaded, and where the namespace has no operator.
     """
-    waiting = load_libraries(libraries)
-    load_modules(modules)
+    waiting = load_libraries(request.libraries)
+    load_modules(request.modules)
     if failures := load_libraries(waiting):
         raise SetupError(next(iter(failures.values())))
     try:
-        register_functions(str(recorded) if recorded else "", {})
+        register_functions(request.recorded, {})
     except RuntimeError as error:
         raise SetupError(str(error)) from error
-    operators = operators_of(namespace, recordings(recorded))
-    if register:
+    recorded = Path(request.recorded) if request.recorded else None
+    operators = operators_of(request.namespace, recordings(recorded))
+    if request.register:
         operators = [operator for operator in operators if is_function(operator.name)]
     if not operators:
         known = sorted({name.partition("::")[0] for name in torch._C._dispatch_get_all_op_names()} - {"aten"})
         raise SetupError(
-            f"no operator of {namespace} is registered by the libraries and modules that are loaded; there "
-            f"are operators of {', '.join(known)}; no call of a function of a module {namespace} is recorded"
+            f"no operator of {request.namespace} is registered by the libraries and modules that are loaded; "
+            f"there are operators of {', '.join(known)}; no call of a function of a module "
+            f"{request.namespace} is recorded"
         )
+    into = Path(request.into)
     into.mkdir(parents=True, exist_ok=True)
     width = max(len(operator.name) for operator in operators)
     for operator in operators:
-        print(f"  {operator.name:<{width}}  {write(operator, into, recorded, register)}", flush=True)
+        print(f"  {operator.name:<{width}}  {write(operator, into, recorded, request.register)}", flush=True)
     (into / "__init__.py").write_text(
         '"""The specs of this folder; opgate.toml names it in `python`."""\n\n'
         "import importlib\nimport pkgutil\n\n"
@@ -92,19 +102,11 @@ def write_all(
 
 
 def main() -> int:
-    """Reads the command line that `opgate init` made, and returns the exit status."""
-    parser = argparse.ArgumentParser(prog="opgate init")
-    parser.add_argument("namespace")
-    parser.add_argument("--into", type=Path, required=True)
-    parser.add_argument("--config", type=Path, required=True)
-    parser.add_argument("--recorded", type=Path)
-    parser.add_argument("--library", action="append", default=[])
-    parser.add_argument("--module", action="append", default=[])
-    parser.add_argument("--register", action="store_true")
-    given = parser.parse_args()
+    """Carries out the request, and returns the exit status."""
     try:
-        write_all(given.namespace, given.into, given.recorded, given.library, given.module, given.register)
-        name_specs(given.config, given.into)
+        request = Request(**asked())
+        write_all(request)
+        name_specs(Path(request.config), Path(request.into))
     except (SetupError, ValueError) as error:
         print(f"opgate: {error}", file=sys.stderr)
         return 2

@@ -2,7 +2,8 @@
 
 import sys
 
-from opgate.judge.run import prepare, run
+from opgate.judge.run import Request, prepare, run
+from opgate.request import asked
 
 prepare()
-sys.exit(run(sys.argv[1:]))
+sys.exit(run(Request(**asked())))

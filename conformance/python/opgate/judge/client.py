@@ -6,12 +6,16 @@ import json
 import os
 import socket
 import sys
+from typing import Any
+
+from opgate.request import asked
 
 INTERRUPTED = 130
 
 
-def main(path: str, words: list[str]) -> int:
-    """Passes the command line and the outputs on to the server; returns the exit status of its run."""
+def main(judge: dict[str, Any]) -> int:
+    """Passes the request and the outputs on to the server; returns the exit status of its run."""
+    path = judge["server"]
     server = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     start = f"start one with `opgate judge --serve {path}`"
     try:
@@ -22,7 +26,7 @@ def main(path: str, words: list[str]) -> int:
         return refused(f"no server listens at {path} any more: {start}")
     except OSError as error:
         return refused(f"cannot connect to {path}: {error.strerror or error}")
-    request = json.dumps({"words": words, "folder": os.getcwd()}).encode()
+    request = json.dumps({"judge": judge, "folder": os.getcwd()}).encode()
     interrupts = 0
     answer = b""
     try:
@@ -54,4 +58,4 @@ def refused(why: str) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1], sys.argv[2:]))
+    sys.exit(main(asked()))

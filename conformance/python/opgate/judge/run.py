@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -32,22 +32,25 @@ INTERRUPTED = 130
 SECONDS_OF_COMPUTING = 3600
 
 
-def arguments_of(words: list[str]) -> argparse.Namespace:
-    """The command line, as `opgate judge` passes it on."""
-    parser = argparse.ArgumentParser(prog="opgate judge")
-    parser.add_argument("candidates", nargs="+")
-    parser.add_argument("--reference", required=True)
-    parser.add_argument("--device", default="cpu")
-    parser.add_argument("--time-limit", type=float, default=120)
-    parser.add_argument("--memory-limit", type=float, default=16)
-    parser.add_argument("--json", action="store_true")
-    parser.add_argument("--inputs", default="")
-    for kind in ("--library", "--spec", "--module", "--python-path"):
-        parser.add_argument(kind, action="append", default=[])
-    parser.add_argument("--receipt", default="")
-    parser.add_argument("--no-speed", action="store_true")
-    parser.add_argument("--no-compile", action="store_true")
-    return parser.parse_args(words)
+@dataclass(frozen=True)
+class Request:
+    """What `opgate judge` asks; an option that is not given is empty."""
+
+    server: str  # which judges instead of this process
+    candidates: list[str]
+    reference: str
+    device: str
+    time_limit: float
+    memory_limit: float
+    as_json: bool
+    no_speed: bool
+    no_compile: bool
+    inputs: str
+    libraries: list[str]
+    specs: list[str]
+    modules: list[str]
+    python_path: list[str]
+    receipt: str
 
 
 def judge_one(
@@ -55,7 +58,7 @@ def judge_one(
     truth: TruthProcess,
     spawner: Spawner,
     opponents: Opponents,
-    options: argparse.Namespace,
+    options: Request,
 ) -> tuple[Verdict, dict[str, Any]]:
     """The verdict on one candidate, from secrets of its own, and the record for a receipt."""
     examination = truth.examination()
@@ -92,12 +95,11 @@ def prepare() -> None:
     operators_of(lambda: torch.empty(1).neg())
 
 
-def run(words: list[str], device: str = "") -> int:
+def run(options: Request, device: str = "") -> int:
     """Judges each candidate; returns the exit status of the worst verdict.
 
     `device` is that of the server which this process is a fork of.
     """
-    options = arguments_of(words)
     try:
         if device and options.device != device:
             raise SetupError(
@@ -105,7 +107,7 @@ def run(words: list[str], device: str = "") -> int:
                 f"--device {NAMES[options.device]}"
             )
         sys.path[:0] = options.python_path  # for modules, in all processes
-        operators = OperatorSources(tuple(options.library), tuple(options.spec), tuple(options.module))
+        operators = OperatorSources(tuple(options.libraries), tuple(options.specs), tuple(options.modules))
         reference = SourceFile.of(options.reference, "Model", operators, options.inputs)
         candidates = [SourceFile.of(each, "ModelNew") for each in options.candidates]
     except SetupError as error:
@@ -128,7 +130,7 @@ def run(words: list[str], device: str = "") -> int:
             verdict, record = judge_one(source, truth, spawner, opponents, options)
             records.append(record)
             words_so_far.add(verdict.word)
-            print(json.dumps(verdict.as_json()) if options.json else report(verdict), flush=True)
+            print(json.dumps(verdict.as_json()) if options.as_json else report(verdict), flush=True)
     except SetupError as error:
         print(f"opgate: {error}", file=sys.stderr)
         return 2

@@ -83,7 +83,7 @@ class Server:
 
     def become_run(self, request: dict[str, Any], descriptors: list[int], client: socket.socket) -> None:
         """The forked process: runs with the outputs and the working directory of the client."""
-        from opgate.judge.run import run
+        from opgate.judge.run import Request, run
 
         status = 2
         try:
@@ -100,10 +100,8 @@ class Server:
                 os.dup2(descriptor, number)
                 os.close(descriptor)
             os.chdir(request["folder"])
-            status = run(request["words"], self.device)
+            status = run(Request(**request["judge"]), self.device)
             sys.stdout.flush()
-        except SystemExit as end:
-            status = end.code if isinstance(end.code, int) else 2
         except KeyboardInterrupt:
             status = 130
         except BrokenPipeError:  # the report is not read any more

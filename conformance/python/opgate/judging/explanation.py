@@ -7,7 +7,8 @@ one of HEADINGS, in their order, and no section is empty:
 - `Wrong` and `Right` hold one fence with code each. A file has both or neither.
 - `Does not find` may be absent.
 - `Script` may be absent, too. It holds one fence: the statements of `opgate repro --python` that show the
-  broken promise with plain torch. `call` is the tested function, and `tensors` are its arguments.
+  broken promise with plain torch. `call` is the tested function, and `tensors` are its arguments. If another
+  check has the same statements, it holds a link to that one's file alone.
 
 cmake/embed_explanations.py reads the files of native checks and of rules when OpGate is built. It imports
 this file alone, which therefore needs nothing else of the package.
@@ -15,6 +16,7 @@ this file alone, which therefore needs nothing else of the package.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -47,6 +49,7 @@ HEADINGS = {
 NEEDED = ("Promise", "Why", "Fix", "Example")
 CODE = ("Wrong", "Right")
 CODE_ALONE = (*CODE, "Script")
+SAME_SCRIPT = re.compile(r"\[(\w+\.md)\]\(\1\)")
 
 
 class ProseError(Exception):
@@ -122,6 +125,8 @@ def _text(file: Path, heading: str, begin: int, lines: list[str]) -> str:
             text.append(line.strip())
     if not text:
         raise ProseError(f"{file}:{begin}: nothing stands below '## {heading}'")
+    if heading == "Script" and (same := SAME_SCRIPT.fullmatch("\n".join(text))):
+        return read_explanation(file.with_name(same[1])).script
     if heading not in CODE_ALONE:
         return "\n".join(text)
     if len(code) != len(text):

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -45,12 +43,16 @@ def judge_call(
 def _judged(check: Check, call: Call) -> dict[str, Any]:
     before = _engine.ProcessState()
     try:
-        if call.place != "sim":
-            return _judgement(check, call).as_json()
-        _engine.simulated_failure()  # of what came before
-        return _of_simulator(_judgement(check, call)).as_json()
+        if call.place == "sim":
+            _engine.take_failure()  # of what came before
+        judgement = _judgement(check, call)
+        if call.place == "sim":
+            said = f"{judgement.reason} {judgement.happened}"
+            if instead := _engine.verdict_of_simulator(judgement.verdict == "pass", said):
+                return json.loads(instead)
+        return judgement.as_json()
     finally:
-        _restore(before)
+        before.restore_or_end()
 
 
 def _judgement(check: Check, call: Call) -> Judgement:
@@ -66,40 +68,3 @@ def _judgement(check: Check, call: Call) -> Judgement:
         return invalid(str(error))
     except Exception as error:  # a judge that raises is a bug of OpGate, which the verdict reports
         return invalid(f"OpGate itself failed: {first_line(error)}")
-
-
-def _of_simulator(judgement: Judgement) -> Judgement:
-    """The judgement of a call on the simulated device, whose own limits say nothing about the operator."""
-    what, failed, unsupported, frame, error = _engine.simulated_failure() or ("", False, False, "", "")
-    if judgement.verdict == "pass" and not failed:
-        return judgement
-    if needed := _engine.unsimulated_library(f"{judgement.reason} {judgement.happened}"):
-        return owed(f"it needs {needed}, which is not simulated")
-    if unsupported:
-        return owed(what)
-    if not failed:
-        return judgement
-    ended = f"the simulated device failed: {error}"
-    return Judgement(
-        "crash",
-        reason=f"{ended}; {what}" if what else ended,
-        ended=ended,
-        remarks=what,
-        stack=[frame] if frame else [],
-    )
-
-
-def _restore(before: _engine.ProcessState) -> None:
-    """Restores the state that a check left changed, so that the next operator finds the process as it was.
-
-    Ends the process where that is impossible: the supervisor blames this call, and starts another worker.
-    """
-    if not before.changes():
-        return
-    before.restore()
-    if left := before.changes():
-        print(
-            "the operator changed the state of the process, which cannot be restored:", *left, file=sys.stderr
-        )
-        sys.stderr.flush()
-        os._exit(1)

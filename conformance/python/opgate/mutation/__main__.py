@@ -1,4 +1,4 @@
-"""Builds the mutants of a project for `opgate mutate`, which names a file with its request."""
+"""Builds the mutants of a project for `opgate mutate`, whose request it carries out."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from opgate.mutation.cpp.language import Cpp
 from opgate.mutation.language import Build, BuildFailure
 from opgate.mutation.mutant import Mutant
 from opgate.mutation.tree import TreeError, project_files
+from opgate.request import asked
 
 
 class Wrong(Exception):
@@ -94,10 +95,10 @@ def _demand_parser() -> None:
 
 def main() -> int:
     """Carries out the request; the exit status is 2 with a message on stderr if that is not possible."""
-    request = json.loads(Path(sys.argv[1]).read_text())
+    request = asked()
     try:
         root = Path(request["root"])
-        asked = Build(
+        wanted = Build(
             root,
             Path(request["config"]),
             Path(request["copy"]),
@@ -107,11 +108,11 @@ def main() -> int:
             Path(request["log"]),
             request["environment"],
         )
-        if any(file.endswith(Cpp.endings) for file in asked.sources):
+        if any(file.endswith(Cpp.endings) for file in wanted.sources):
             _demand_parser()
         lines = changed_lines(root, request["diff"]) if request["diff"] else None
         choose = chooser(request["kinds"], lines, request["most"], request["seed"])
-        built = build(asked, choose, lambda text: print(f"mutate: {text}", flush=True))
+        built = build(wanted, choose, lambda text: print(f"mutate: {text}", flush=True))
     except UnknownRevision as error:
         print(f"opgate: --diff {request['diff']}: {error}", file=sys.stderr)
         return 2
@@ -122,7 +123,7 @@ def main() -> int:
         "mutants": [mutant.as_json() for mutant in built.mutants],
         "refused": [mutant.as_json() for mutant in built.refused],
         "not_understood": built.not_understood,
-        "sources": asked.sources,
+        "sources": wanted.sources,
         "in_libraries": built.in_libraries,
         "environment": built.environment,
     }

@@ -147,14 +147,8 @@ def snapshot(tensor: torch.Tensor) -> torch.Tensor:
 
 
 def take_failure(place: str) -> str:
-    """How the simulated device has failed since it was asked last, and repairs it: "" if it has not.
-
-    What one call leaves behind on the device must not become the next call's.
-    """
-    if place != "sim":
-        return ""
-    what, failed, _, _, error = _engine.simulated_failure() or ("", False, False, "", "")
-    return f"the simulated device failed: {error} ({what})" if failed else ""
+    """How the simulated device has failed since it was asked last, and repairs it: "" if it has not."""
+    return _engine.take_failure() if place == "sim" else ""
 
 
 def of_any_size(calls: list[Call]) -> set[str]:

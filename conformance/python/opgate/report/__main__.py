@@ -2,37 +2,26 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 from opgate.report.summary import ReportError, read_summary
+from opgate.request import asked
 
 
-def parser() -> argparse.ArgumentParser:
-    """Returns the parser of the command line."""
-    options = argparse.ArgumentParser(
-        prog="opgate report",
-        description="Write the results of a run for people and for services. The exit status is 0 if every "
-        "report was written, whatever the results are.",
-    )
-    options.add_argument(
-        "results", nargs="?", type=Path, metavar="FILE", help="results.jsonl of a finished run"
-    )
-    options.add_argument("--html", type=Path, metavar="FILE", help="self-contained HTML page")
-    options.add_argument(
-        "--junit", type=Path, metavar="FILE", help="JUnit XML, one test for each operator, device and check"
-    )
-    options.add_argument("--sarif", type=Path, metavar="FILE", help="SARIF 2.1.0, for code scanning")
-    options.add_argument(
-        "--markdown", type=Path, metavar="FILE", help="Markdown, for a comment on a pull request"
-    )
-    options.add_argument(
-        "--annotations", action="store_true", help="print ::error lines for a CI runner on stdout"
-    )
-    options.add_argument("--ledger", type=Path, metavar="FOLDER", help="the ledger, for its history")
-    return options
+@dataclass(frozen=True)
+class Request:
+    """The results, the reports to write (empty where one is not asked for), and the folder of the ledger."""
+
+    results: str
+    html: str
+    junit: str
+    sarif: str
+    markdown: str
+    annotations: bool
+    ledger: str
 
 
 def write(file: Path, text: str) -> None:
@@ -44,7 +33,7 @@ def write(file: Path, text: str) -> None:
         raise ReportError(f"cannot write {file}: {error.strerror}") from error
 
 
-def run(options: argparse.Namespace) -> None:
+def run(options: Request) -> None:
     """Writes the chosen reports. Raises ReportError."""
     from opgate.report import annotations, junit, markdown, page, sarif
     from opgate.report.explanations import explanations
@@ -53,16 +42,19 @@ def run(options: argparse.Namespace) -> None:
         raise ReportError(
             "no report was asked for: give --html, --junit, --sarif, --markdown or --annotations"
         )
-    summary = read_summary(options.results)
-    makers: list[tuple[Path | None, Callable[[], str]]] = [
+    summary = read_summary(Path(options.results))
+    makers: list[tuple[str, Callable[[], str]]] = [
         (options.junit, lambda: junit.junit(summary)),
         (options.markdown, lambda: markdown.markdown(summary)),
         (options.sarif, lambda: sarif.sarif(summary, explanations())),
-        (options.html, lambda: page.page(summary, explanations(), options.ledger)),
+        (
+            options.html,
+            lambda: page.page(summary, explanations(), Path(options.ledger) if options.ledger else None),
+        ),
     ]
     for file, make in makers:
-        if file is not None:
-            write(file, make())
+        if file:
+            write(Path(file), make())
             print(f"wrote {file}")
     if options.annotations:
         sys.stdout.write(annotations.annotations(summary))
@@ -70,9 +62,8 @@ def run(options: argparse.Namespace) -> None:
 
 def main() -> int:
     """Returns the exit status: 0, or 2 if a report could not be written."""
-    options = parser().parse_args()
     try:
-        run(options)
+        run(Request(**asked()))
     except ReportError as error:
         print(f"opgate: {error}", file=sys.stderr)
         return 2

@@ -39,7 +39,7 @@ void tell_accesses(MemoryMap& memory, const std::string& operation,
 // For a kernel that is launched next and may begin early.
 std::shared_ptr<LaunchesInFlight> launches_behind(const Simulator& simulator, const std::string& operation,
                                                   const std::vector<OpgateSimAccess>& accesses) {
-  if (simulator.observer == nullptr || !simulator.observer->tools().race) return nullptr;
+  if (simulator.observer == nullptr || !simulator.observer->tools().follow_early_launches()) return nullptr;
   std::vector<ByteRange> written;
   for (const OpgateSimAccess& access : accesses) {
     if (access.writes != 0) written.push_back({reinterpret_cast<std::uint64_t>(access.begin), access.bytes});

@@ -1,0 +1,1 @@
+"""Scripts of plain torch calls, for `opgate repro --python`."""
