@@ -10,6 +10,7 @@
 #include "base/build.h"
 #include "base/files.h"
 #include "device/simulator.h"
+#include "run/worker_process.h"
 
 namespace opgate {
 namespace {

@@ -4,6 +4,8 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "spec/spec.h"
+
 namespace opgate {
 
 Coverage coverage_of(const std::set<std::string>& operators, const std::vector<Spec>& subjects) {

@@ -18,6 +18,7 @@
 #include "inputs/arguments.h"
 #include "judging/all_checks.h"
 #include "plan/case_parts.h"
+#include "spec/spec.h"
 
 namespace opgate::repro {
 namespace {

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "judging/verdict.h"
 #include "plan/case_parts.h"
 
 namespace opgate {

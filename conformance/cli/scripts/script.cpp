@@ -21,6 +21,7 @@
 #include "run/programs.h"
 #include "spec/function_name.h"
 #include "spec/registered_name.h"
+#include "spec/spec.h"
 
 namespace opgate {
 namespace {
