@@ -3,6 +3,7 @@
 #include <opgate/error.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <nlohmann/json.hpp>
 
 #include <cerrno>
 #include <cstdio>
@@ -11,7 +12,7 @@
 #include <filesystem>
 
 #include "cli/commands/subcommand.h"
-#include "cli/project/project.h"
+#include "cli/project/project_options.h"
 #include "device/simulator.h"
 #include "gate/evidence_signature.h"
 #include "plan/config.h"

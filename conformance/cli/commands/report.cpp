@@ -8,7 +8,7 @@
 #include <cstring>
 
 #include "cli/commands/subcommand.h"
-#include "cli/project/complete_run.h"
+#include "cli/project/project_options.h"
 #include "run/output_folder.h"
 #include "run/programs.h"
 
