@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
-#include "judging/calls/call_facts.h"
-#include "judging/check.h"
-#include "judging/verdict.h"
 #include "plan/calls.h"
 
 namespace opgate {
+
+struct CallFacts;
+struct Judgement;
 
 /// A case and its verdict, as it comes.
 struct JudgedCase {
