@@ -5,6 +5,7 @@
 #include <chrono>
 #include <fstream>
 
+#include "base/text.h"
 #include "cli/commands/subcommand.h"
 #include "cli/project/mutated_build.h"
 #include "cli/project/project.h"

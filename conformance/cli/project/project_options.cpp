@@ -8,6 +8,7 @@
 
 #include "device/device.h"
 #include "device/simulator.h"
+#include "inputs/call_key.h"
 #include "plan/patterns.h"
 
 namespace opgate {

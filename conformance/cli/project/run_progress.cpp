@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "judging/verdict.h"
 #include "plan/case_parts.h"
+#include "spec/spec.h"
 
 namespace opgate {
 namespace {
