@@ -13,6 +13,7 @@
 #include "compare/agreement.h"
 #include "derivatives/autograd.h"
 #include "inputs/arguments.h"
+#include "spec/spec.h"
 
 namespace opgate {
 namespace {

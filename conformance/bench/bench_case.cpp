@@ -10,6 +10,7 @@
 #include "device/accelerator.h"
 #include "inputs/call_key.h"
 #include "plan/patterns.h"
+#include "spec/spec.h"
 
 namespace opgate {
 

@@ -1,12 +1,16 @@
 // The cases of `opgate bench`, one for each line of its table. All are listed before any is measured.
 #pragma once
 
+#include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
-#include "spec/spec.h"
+#include "spec/bench.h"
 
 namespace opgate {
+
+struct Spec;
 
 enum class Direction { forward, backward };
 

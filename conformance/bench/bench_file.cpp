@@ -6,6 +6,7 @@
 #include "base/files.h"
 #include "base/text.h"
 #include "inputs/call_key.h"
+#include "spec/spec.h"
 
 namespace opgate {
 namespace {

@@ -7,6 +7,7 @@
 #include "bench/agreement.h"
 #include "compare/agreement.h"
 #include "process/default_generator.h"
+#include "spec/spec.h"
 #include "spec/specs.h"
 
 namespace opgate {

@@ -11,6 +11,7 @@
 #include "bench/stopwatch.h"
 #include "inputs/arguments.h"
 #include "layouts/layout.h"
+#include "spec/spec.h"
 
 namespace opgate {
 namespace {

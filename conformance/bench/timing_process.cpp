@@ -6,6 +6,7 @@
 #include <opgate/error.h>
 #include <poll.h>
 #include <unistd.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <chrono>

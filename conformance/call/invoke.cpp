@@ -1,5 +1,6 @@
 #include "call/invoke.h"
 
+#include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/core/function_schema.h>
 #include <c10/util/Exception.h>
 #include <fmt/format.h>

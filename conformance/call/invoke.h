@@ -2,8 +2,8 @@
 #pragma once
 
 #include <ATen/core/Tensor.h>
-#include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/core/stack.h>
+#include <c10/core/DeviceType.h>
 
 #include <exception>
 #include <functional>
@@ -11,6 +11,10 @@
 #include <set>
 #include <string>
 #include <vector>
+
+namespace c10 {
+class OperatorHandle;
+}
 
 namespace opgate {
 

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "call/observation.h"
-#include "spec/spec.h"
 
 namespace opgate {
 

@@ -7,6 +7,7 @@
 #include "inputs/tensor_slots.h"
 #include "process/default_generator.h"
 #include "process/process_state.h"
+#include "spec/spec.h"
 
 namespace opgate {
 namespace {

@@ -7,6 +7,7 @@
 #include "judging/comparison/compiled_agreement.h"
 #include "judging/comparison/output_judgement.h"
 #include "packages/package_folder.h"
+#include "spec/spec.h"
 
 namespace opgate::aoti_cpp {
 namespace {
@@ -56,8 +57,7 @@ Judgement judge(CallUnderTest& under_test) {
     for (const at::Tensor& result : under_test.observed().outcome.returned())
       eager.results.emplace_back(result);
     // A package draws from the generator in an order of its own.
-    if (under_test.key().spec->promised(Promise::nondeterministic_seeded))
-      return judge_shapes(packaged, eager, promised);
+    if (under_test.promised(Promise::nondeterministic_seeded)) return judge_shapes(packaged, eager, promised);
     // The compiler generated code for each of the pieces, which rounds in its own way.
     if (packaged_call_of(under_test).in_pieces)
       return judge_same(under_test, packaged, eager, /*bits=*/false, promised);

@@ -8,6 +8,8 @@
 #include "classes/flattened.h"
 #include "classes/method_values.h"
 #include "judging/check.h"
+#include "judging/verdict.h"
+#include "spec/spec.h"
 
 namespace opgate::class_flatten {
 namespace {

@@ -5,6 +5,8 @@
 #include "classes/call_sequence.h"
 #include "classes/method_values.h"
 #include "judging/check.h"
+#include "judging/verdict.h"
+#include "spec/spec.h"
 
 namespace opgate::class_pickle {
 namespace {

@@ -6,6 +6,7 @@
 
 #include "classes/model_run.h"
 #include "judging/check.h"
+#include "judging/verdict.h"
 
 namespace opgate::class_state {
 namespace {

@@ -10,6 +10,7 @@
 #include "judging/comparison/output_judgement.h"
 #include "judging/fault.h"
 #include "spec/registration.h"
+#include "spec/spec.h"
 #include "spec/specs.h"
 
 namespace opgate::effect_alias {

@@ -8,6 +8,7 @@
 #include "judging/check.h"
 #include "judging/comparison/output_judgement.h"
 #include "judging/fault.h"
+#include "spec/spec.h"
 
 namespace opgate::effect_mutation {
 namespace {

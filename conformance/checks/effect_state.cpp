@@ -9,6 +9,7 @@
 #include "judging/comparison/output_judgement.h"
 #include "judging/fault.h"
 #include "process/default_generator.h"
+#include "spec/spec.h"
 
 namespace opgate::effect_state {
 namespace {

@@ -33,8 +33,8 @@ Judgement judge(CallUnderTest& under_test) {
         "torch::autograd::autogradNotImplementedInplaceOrViewFallback() for ADInplaceOrView",
         {}};
     // Version counters matter only to autograd.
-    return key.spec->promised(Promise::differentiable) ? Judgement::fail(std::move(finding))
-                                                       : Judgement::note(std::move(finding));
+    return under_test.promised(Promise::differentiable) ? Judgement::fail(std::move(finding))
+                                                        : Judgement::note(std::move(finding));
   }
   return Judgement::pass();
 }

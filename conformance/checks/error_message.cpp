@@ -9,6 +9,8 @@
 #include "judging/check.h"
 #include "judging/fault.h"
 #include "judging/refusals/clear_message.h"
+#include "judging/verdict.h"
+#include "spec/spec.h"
 
 namespace opgate::error_message {
 namespace {

@@ -18,6 +18,7 @@
 #include "judging/refusals/accepted_bad_input.h"
 #include "judging/refusals/assumed_index.h"
 #include "layouts/geometry.h"
+#include "spec/spec.h"
 
 namespace opgate::error_raises {
 namespace {

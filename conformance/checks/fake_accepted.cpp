@@ -11,6 +11,7 @@
 #include "judging/comparison/output_judgement.h"
 #include "judging/fault.h"
 #include "judging/refusals/fake_kernel.h"
+#include "spec/spec.h"
 
 namespace opgate::fake_accepted {
 namespace {

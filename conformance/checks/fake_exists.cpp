@@ -3,7 +3,9 @@
 
 #include "judging/check.h"
 #include "judging/refusals/fake_kernel.h"
+#include "judging/verdict.h"
 #include "spec/registration.h"
+#include "spec/spec.h"
 
 namespace opgate::fake_exists {
 namespace {

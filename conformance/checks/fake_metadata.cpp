@@ -15,6 +15,7 @@
 #include "judging/fault.h"
 #include "judging/refusals/fake_kernel.h"
 #include "spec/registration.h"
+#include "spec/spec.h"
 
 namespace opgate::fake_metadata {
 namespace {

@@ -6,6 +6,7 @@
 #include "judging/check.h"
 #include "judging/refusals/fake_kernel.h"
 #include "judging/refusals/refusing_fake.h"
+#include "spec/spec.h"
 
 namespace opgate::fake_refusal {
 namespace {

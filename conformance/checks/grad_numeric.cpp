@@ -17,6 +17,7 @@
 #include "judging/comparison/gradient_judgement.h"
 #include "judging/comparison/output_judgement.h"
 #include "judging/fault.h"
+#include "spec/spec.h"
 #include "values/counter.h"
 #include "values/domain.h"
 

@@ -37,7 +37,7 @@ Judgement judge(CallUnderTest& under_test) {
     near.finding->fault.kind = fault::kGradient;
     near.finding->likely = likely_reason(under_test, mine.derivative, near.finding->fault.about);
   }
-  if (near.verdict != Verdict::pass || !under_test.key().spec->promised(Promise::deterministic)) return near;
+  if (near.verdict != Verdict::pass || !under_test.promised(Promise::deterministic)) return near;
   Judgement repeated = judge_repeated_gradients(under_test, mine.derivative);
   return repeated.verdict == Verdict::pass ? near : repeated;
 }

@@ -8,6 +8,7 @@
 #include "judging/comparison/output_judgement.h"
 #include "judging/fault.h"
 #include "layouts/geometry.h"
+#include "spec/spec.h"
 
 namespace opgate::memory_lifetime {
 namespace {

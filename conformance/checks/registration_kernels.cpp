@@ -8,7 +8,9 @@
 
 #include "device/device.h"
 #include "judging/check.h"
+#include "judging/verdict.h"
 #include "spec/registered_name.h"
+#include "spec/spec.h"
 
 namespace opgate::registration_kernels {
 namespace {

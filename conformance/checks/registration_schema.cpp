@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include "judging/check.h"
+#include "judging/verdict.h"
+#include "spec/spec.h"
 #include "spec/specs.h"
 
 namespace opgate::registration_schema {

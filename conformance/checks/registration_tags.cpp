@@ -1,4 +1,5 @@
 // registration.tags: the operator's tags say what it does.
+#include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/ops/flip.h>
 #include <fmt/format.h>
 
@@ -14,7 +15,7 @@ namespace {
 // Passes over graphs merge two equal calls, and compute results again instead of keeping them, where this tag
 // is missing.
 std::optional<Finding> untagged_random_numbers(CallUnderTest& under_test) {
-  const bool draws = under_test.key().spec->promised(Promise::nondeterministic_seeded);
+  const bool draws = under_test.promised(Promise::nondeterministic_seeded);
   if (!draws || under_test.op().hasTag(at::Tag::nondeterministic_seeded)) return std::nullopt;
   return Finding{"an operator that draws random numbers has the tag nondeterministic_seeded",
                  "it draws random numbers, as its spec promises, and has no such tag",

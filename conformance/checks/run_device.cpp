@@ -11,6 +11,7 @@
 #include "judging/calls/late_inputs.h"
 #include "judging/check.h"
 #include "judging/comparison/output_judgement.h"
+#include "spec/spec.h"
 
 namespace opgate::run_device {
 namespace {

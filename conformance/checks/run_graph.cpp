@@ -18,6 +18,7 @@
 #include "judging/comparison/output_judgement.h"
 #include "judging/fault.h"
 #include "process/default_generator.h"
+#include "spec/spec.h"
 
 namespace opgate::run_graph {
 namespace {
@@ -48,8 +49,7 @@ void call_and_return_to_stream(const c10::OperatorHandle& op, torch::jit::Stack&
 Outcome replay(CallUnderTest& under_test, CapturedGraph& graph, const Arguments& arguments,
                const Arguments& values) {
   overwrite(arguments, values);
-  if (under_test.key().spec->promised(Promise::nondeterministic_seeded))
-    seed_default_generator(under_test.key().device);
+  if (under_test.promised(Promise::nondeterministic_seeded)) seed_default_generator(under_test.key().device);
   return invoke(
       under_test.op(), [&](torch::jit::Stack&) { graph.replay(); }, {}, under_test.key().device);
 }
@@ -172,7 +172,7 @@ Judgement judge_graph(CallUnderTest& under_test) {
 Judgement judge(CallUnderTest& under_test) {
   if (auto refused = refused_sample(under_test)) return *std::move(refused);
   Judgement judged = judge_graph(under_test);
-  if (judged.verdict != Verdict::fail || under_test.key().spec->promised(Promise::capturable)) return judged;
+  if (judged.verdict != Verdict::fail || under_test.promised(Promise::capturable)) return judged;
   judged.finding->likely +=
       ". Keep what kernels need on the device, and allocate with at::empty; if it is intended, nothing is "
       "wrong, "

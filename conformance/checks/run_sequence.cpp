@@ -10,6 +10,7 @@
 #include "judging/check.h"
 #include "judging/comparison/output_judgement.h"
 #include "judging/fault.h"
+#include "spec/spec.h"
 #include "values/counter.h"
 
 namespace opgate::run_sequence {

@@ -22,6 +22,7 @@
 #include "judging/comparison/output_judgement.h"
 #include "process/concurrently.h"
 #include "process/cpu_time.h"
+#include "spec/spec.h"
 #include "values/counter.h"
 #include "values/domain.h"
 

@@ -7,6 +7,7 @@
 #include "judging/comparison/output_judgement.h"
 #include "judging/fault.h"
 #include "layouts/layout.h"
+#include "spec/spec.h"
 
 namespace opgate::value_alignment {
 namespace {

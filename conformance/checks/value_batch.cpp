@@ -7,6 +7,7 @@
 
 #include "judging/check.h"
 #include "judging/comparison/output_judgement.h"
+#include "spec/spec.h"
 
 namespace opgate::value_batch {
 namespace {

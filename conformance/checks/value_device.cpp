@@ -11,6 +11,7 @@
 #include "judging/check.h"
 #include "judging/comparison/cpu_kernel.h"
 #include "judging/comparison/output_judgement.h"
+#include "spec/spec.h"
 
 namespace opgate::value_device {
 namespace {

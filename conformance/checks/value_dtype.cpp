@@ -13,6 +13,7 @@
 #include "judging/fault.h"
 #include "judging/refusals/fake_kernel.h"
 #include "judging/refusals/refusing_fake.h"
+#include "spec/spec.h"
 
 namespace opgate::value_dtype {
 namespace {

@@ -5,6 +5,7 @@
 #include "inputs/tensor_slots.h"
 #include "judging/check.h"
 #include "judging/comparison/output_judgement.h"
+#include "spec/spec.h"
 
 namespace opgate::value_empty {
 namespace {

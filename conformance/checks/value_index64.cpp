@@ -7,6 +7,7 @@
 #include "judging/fault.h"
 #include "layouts/layout.h"
 #include "memory/far_storage.h"
+#include "spec/spec.h"
 
 namespace opgate::value_index64 {
 namespace {

@@ -10,6 +10,7 @@
 #include "judging/comparison/output_judgement.h"
 #include "judging/comparison/perturbed_reference.h"
 #include "judging/fault.h"
+#include "spec/spec.h"
 
 namespace opgate::value_special {
 namespace {

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "classes/method_values.h"
+#include "spec/spec.h"
 #include "values/counter.h"
 #include "values/domain.h"
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "classes/method_values.h"
+#include "spec/spec.h"
 
 namespace opgate {
 namespace {

@@ -19,6 +19,7 @@
 #include "inputs/variant.h"
 #include "process/default_generator.h"
 #include "process/process_state.h"
+#include "spec/spec.h"
 #include "values/counter.h"
 #include "values/domain.h"
 

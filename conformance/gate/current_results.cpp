@@ -10,9 +10,11 @@
 
 #include "base/files.h"
 #include "gate/modules_here.h"
+#include "provenance/digests.h"
 #include "provenance/file_digest.h"
 #include "run/programs.h"
 #include "run/project_setup.h"
+#include "run/worker_process.h"
 
 namespace opgate {
 namespace {

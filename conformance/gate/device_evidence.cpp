@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "base/atomic_file.h"
+#include "gate/broken.h"
 #include "gate/evidence_signature.h"
 #include "gate/toml_text.h"
 #include "plan/case_parts.h"
@@ -177,7 +178,7 @@ Evidences read_evidence(const fs::path& folder, const fs::path& signers) {
 }
 
 Evidences evidence_of(const RunState& run) {
-  if (run.header.filter.get<Filter>().chooses_cases()) {
+  if (run.header.filter.chooses_cases()) {
     throw SetupError(fmt::format("{} has only some cases of its checks; run them again without --case",
                                  run.file.string()));
   }

@@ -6,6 +6,7 @@
 #include "gate/device_evidence.h"
 #include "provenance/source_files.h"
 #include "run/obstacles.h"
+#include "spec/spec.h"
 
 namespace opgate {
 namespace {

@@ -9,6 +9,7 @@
 #include "gate/ledger_nodes.h"
 #include "gate/toml_text.h"
 #include "spec/fact_fields.h"
+#include "spec/naming_words.h"
 
 namespace opgate {
 namespace {

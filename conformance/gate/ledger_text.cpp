@@ -11,6 +11,7 @@
 #include "gate/ledger.h"
 #include "gate/toml_text.h"
 #include "spec/fact_fields.h"
+#include "spec/naming_words.h"
 
 namespace opgate {
 namespace {

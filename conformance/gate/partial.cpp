@@ -23,7 +23,7 @@ Filter filter_of_whole_samples(const RunState& run) {
         fmt::format("{} has the samples of {} and not those of the specs; run again without --samples",
                     run.file.string(), run.header.samples));
   }
-  Filter filter = run.header.filter.get<Filter>();
+  Filter filter = run.header.filter;
   if (filter.devices.empty() && !filter.chooses_cases()) return filter;
   throw SetupError(
       fmt::format("{} has only some devices or cases of its operators; run them again without --device "
@@ -42,7 +42,7 @@ bool is_partial(const RunState& run) {
 
 bool chose_the_same(const RunHeader& one, const RunHeader& other) {
   const auto chosen = [](const RunHeader& header) {
-    Filter filter = header.filter.get<Filter>();
+    Filter filter = header.filter;
     filter.simulated = false;
     return nlohmann::json(filter);
   };

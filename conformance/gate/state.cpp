@@ -9,8 +9,11 @@
 
 #include "base/text.h"
 #include "device/simulator.h"
+#include "gate/broken.h"
+#include "judging/calls/call_facts.h"
 #include "layouts/layout.h"
 #include "plan/case_parts.h"
+#include "run/journal.h"
 
 namespace opgate {
 namespace {
@@ -168,10 +171,6 @@ class Gathering {
 const MachineResults* DeviceState::on(const std::string& machine) const {
   const auto found = machines.find(machine);
   return found == machines.end() ? nullptr : &found->second;
-}
-
-size_t Broken::hash_of(std::string_view case_id, Verdict verdict) {
-  return std::hash<std::string>()(fmt::format("{} {}", case_id, to_string(verdict)));
 }
 
 std::string machine_of(const RunHeader& header) {

@@ -4,16 +4,16 @@
 
 #include <filesystem>
 #include <map>
-#include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "gate/planned_cases.h"
-#include "run/journal.h"
+#include "run/run_header.h"
 #include "spec/subject_facts.h"
 
 namespace opgate {
+
+struct Broken;  // gate/broken.h: whoever owns a RunState includes it
 
 /// What depends on the machine and on torch, by the name of the machine: see machine_of().
 struct MachineResults {
@@ -62,21 +62,6 @@ struct SubjectState {
 
 /// By id of the operator, model or class.
 using State = std::map<std::string, SubjectState>;
-
-/// The cases of one operator, device and check that neither passed nor are owed: the first, and how many
-/// others.
-struct Broken {
-  std::string case_id;
-  Judgement judgement;
-  size_t others = 0;
-  /// Hashes of the id and verdict of each case, because a million ids would take too much memory.
-  std::set<size_t> cases = {};
-  std::set<std::string> dtypes = {};
-  std::string defect = {};  ///< the id of the defect that the first case belongs to; may be empty
-  bool shows_best = false;  ///< the example of the defect is of this group's check
-
-  static size_t hash_of(std::string_view case_id, Verdict verdict);
-};
 
 /// What bits and errors depend on: "torch 2.15.0, AVX512".
 std::string machine_of(const RunHeader& header);

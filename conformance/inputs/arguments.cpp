@@ -13,6 +13,7 @@
 #include <new>
 
 #include "inputs/bad_inputs.h"
+#include "spec/spec.h"
 
 namespace opgate {
 namespace {

@@ -4,7 +4,10 @@
 
 #include <ATen/core/stack.h>
 
+#include <cstddef>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "inputs/call_key.h"

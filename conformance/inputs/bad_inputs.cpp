@@ -8,6 +8,7 @@
 
 #include "compare/float_format.h"
 #include "inputs/empty_group.h"
+#include "spec/spec.h"
 
 namespace opgate {
 namespace {

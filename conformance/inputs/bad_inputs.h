@@ -7,7 +7,6 @@
 
 #include "inputs/arguments.h"
 #include "inputs/damage.h"
-#include "spec/spec.h"
 
 namespace opgate {
 

@@ -9,7 +9,7 @@
 #include <cmath>
 
 #include "base/dtypes.h"
-#include "inputs/tensor_slots.h"
+#include "spec/spec.h"
 
 namespace opgate {
 namespace {

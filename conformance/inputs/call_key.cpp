@@ -13,6 +13,7 @@
 #include "device/simulator.h"
 #include "inputs/variant.h"
 #include "layouts/layout.h"
+#include "spec/spec.h"
 #include "values/counter.h"
 
 namespace opgate {

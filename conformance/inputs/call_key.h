@@ -3,14 +3,15 @@
 #pragma once
 
 #include <c10/core/DeviceType.h>
+#include <opgate/sample.h>
 
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "spec/spec.h"
-
 namespace opgate {
+
+struct Spec;
 
 struct CallKey {
   const Spec* spec = nullptr;

@@ -2,10 +2,14 @@
 // equal. Callers have them, and samples seldom do.
 #pragma once
 
+#include <ATen/core/Tensor.h>
+#include <opgate/sample.h>
+
 #include "inputs/damage.h"
-#include "spec/spec.h"
 
 namespace opgate {
+
+struct Spec;
 
 /// Whether a group of `tensor`, an argument of `sample`, can be emptied, so that the values stay valid: of
 /// indices and offsets that a spec describes; of a recording, whose numbers may mean anything, where they are

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "inputs/tensor_slots.h"
+#include "spec/spec.h"
 
 namespace opgate {
 namespace {

@@ -1,13 +1,15 @@
 // Samples made larger: what an operator does differently above some size shows in these alone.
 #pragma once
 
+#include <opgate/sample.h>
+
 #include <cstdint>
 #include <map>
 #include <vector>
 
-#include "spec/spec.h"
-
 namespace opgate {
+
+struct Spec;
 
 /// Whether the tensors may have other sizes: their values depend on none. They do if values are offsets,
 /// literals that a spec writes, or recorded numbers that may be indices or coordinates, and callers answer

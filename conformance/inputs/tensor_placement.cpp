@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "spec/spec.h"
+
 namespace opgate {
 namespace {
 

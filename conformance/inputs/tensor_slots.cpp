@@ -3,6 +3,8 @@
 #include <ATen/core/function_schema.h>
 #include <fmt/format.h>
 
+#include "spec/spec.h"
+
 namespace opgate {
 
 std::string argument_name(const Spec& spec, size_t position) {

@@ -1,14 +1,16 @@
 // The tensors of a sample; each tensor inside a list counts by itself.
 #pragma once
 
+#include <opgate/sample.h>
+
+#include <optional>
 #include <string>
 #include <vector>
-
-#include "spec/spec.h"
 
 namespace opgate {
 
 struct CallKey;
+struct Spec;
 
 struct TensorSlot {
   size_t position;                  ///< of the argument in the schema

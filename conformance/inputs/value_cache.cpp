@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "spec/spec.h"
 #include "values/counter.h"
 #include "values/domain.h"
 

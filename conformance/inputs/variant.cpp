@@ -10,6 +10,7 @@
 #include "inputs/tensor_slots.h"
 #include "inputs/variant_text.h"
 #include "spec/function_name.h"
+#include "spec/spec.h"
 
 namespace opgate {
 namespace {

@@ -2,14 +2,18 @@
 // that the operator must refuse it or answer it correctly. The variant is the fourth part of a call's id.
 #pragma once
 
+#include <c10/core/ScalarType.h>
+#include <opgate/sample.h>
+
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "layouts/layout.h"
-#include "spec/spec.h"
 
 namespace opgate {
+
+struct Spec;
 
 struct Variant {
   enum class Kind {

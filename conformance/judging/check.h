@@ -15,9 +15,10 @@
 #include "judging/calls/call_under_test.h"
 #include "judging/obstacle.h"
 #include "judging/scope.h"
-#include "judging/verdict.h"
 
 namespace opgate {
+
+struct Judgement;
 
 /// The kind of process that judges: the engine alone, the Python half, or the engine with AOTInductor
 /// packages loaded.

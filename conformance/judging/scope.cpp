@@ -6,6 +6,7 @@
 #include "inputs/tensor_slots.h"
 #include "judging/comparison/cpu_kernel.h"
 #include "spec/function_name.h"
+#include "spec/spec.h"
 #include "spec/specs.h"
 #include "values/domain.h"
 

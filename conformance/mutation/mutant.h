@@ -1,9 +1,7 @@
 // A mutant of a library's sources, as the Python half made it, and what became of it.
 #pragma once
 
-#include <nlohmann/json.hpp>
-
-#include <optional>
+#include <cstddef>
 #include <string>
 
 namespace opgate {
@@ -19,8 +17,6 @@ struct Mutant {
   std::string mutated;   ///< what stands there instead; empty: nothing
 };
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Mutant, number, kind, file, line, column, function, original, mutated)
-
 /// The source with a single space instead of each gap and line break.
 std::string in_one_line(const std::string& source);
 
@@ -34,12 +30,6 @@ enum class Fate {
   equivalent,   ///< it survived, and somebody has examined it: it cannot be noticed
   refused,      ///< Triton does not compile it
 };
-
-NLOHMANN_JSON_SERIALIZE_ENUM(Fate, {{Fate::killed, "killed"},
-                                    {Fate::survived, "survived"},
-                                    {Fate::not_reached, "not reached"},
-                                    {Fate::equivalent, "equivalent"},
-                                    {Fate::refused, "does not compile"}})
 
 struct MutantResult {
   Mutant mutant;

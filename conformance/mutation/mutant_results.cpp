@@ -6,6 +6,8 @@
 #include <array>
 #include <fstream>
 
+#include "mutation/mutant_json.h"
+
 namespace opgate {
 
 void MutationScore::add(Fate fate) {

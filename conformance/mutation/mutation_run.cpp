@@ -8,6 +8,7 @@
 #include <numeric>
 #include <set>
 
+#include "judging/verdict.h"
 #include "mutation/worker_templates.h"
 #include "process/mutants.h"
 #include "run/attend.h"

@@ -14,6 +14,7 @@
 #include "compare/kept_results.h"
 #include "device/device.h"
 #include "spec/sample_json.h"
+#include "spec/spec.h"
 #include "spec/spec_json.h"
 #include "spec/specs.h"
 
@@ -45,10 +46,11 @@ json read_manifest(const std::filesystem::path& file) {
 PackagedCall call_from(const json& described) {
   PackagedCall call;
   call.id = described.at("id");
-  call.spec.name = described.at("subject");
-  call.spec.id = call.spec.name;
-  call.spec.kind = described.at("kind") == "op" ? Spec::Kind::op : Spec::Kind::model;
-  call.spec.samples.push_back(sample_from_json(described.at("sample")));
+  call.spec = std::make_shared<Spec>();
+  call.spec->name = described.at("subject");
+  call.spec->id = call.spec->name;
+  call.spec->kind = described.at("kind") == "op" ? Spec::Kind::op : Spec::Kind::model;
+  call.spec->samples.push_back(sample_from_json(described.at("sample")));
   const auto dtype = dtype_from_name(described.at("dtype").get<std::string>());
   if (!dtype) throw SetupError(fmt::format("{}: unknown dtype", call.id));
   call.dtype = *dtype;
@@ -56,7 +58,7 @@ PackagedCall call_from(const json& described) {
   call.outputs = described.at("outputs");
   call.eager = described.at("eager");
   // Packages of earlier releases do not hold these.
-  call.spec.accuracy = accuracy_from_json(described.value("accuracy", json()));
+  call.spec->accuracy = accuracy_from_json(described.value("accuracy", json()));
   call.in_pieces = described.value("in_pieces", false);
   if (described.contains("eager_results"))
     call.eager_results = results_from_text(described.at("eager_results").get<std::string>());
@@ -89,11 +91,11 @@ Package::Package(std::filesystem::path file, size_t runners) : file_(std::move(f
     }
   }
   for (PackagedCall& call : calls_) {
-    call.spec.op = find_op(call.spec.name);
-    if (!call.spec.op) continue;
+    call.spec->op = find_op(call.spec->name);
+    if (!call.spec->op) continue;
     try {
       // Arguments that were added since the package was made get their defaults.
-      fit_sample(call.spec.samples.front(), call.spec.op->schema());
+      fit_sample(call.spec->samples.front(), call.spec->op->schema());
     } catch (const SpecError&) {  // changed_schemas() reports it, and the eager call raises
     }
   }
@@ -123,7 +125,7 @@ std::vector<SchemaChange> Package::changed_schemas(std::string_view of) const {
 }
 
 CallKey Package::key(const PackagedCall& call) const {
-  return {&call.spec, &call.spec.samples.front(), call.dtype, device_, call.variant};
+  return {call.spec.get(), &call.spec->samples.front(), call.dtype, device_, call.variant};
 }
 
 Package::Tensors Package::inputs(MaterializeOptions options) const {

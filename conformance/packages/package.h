@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "inputs/arguments.h"
-#include "spec/spec.h"
 
 namespace torch::inductor {
 class AOTIModelPackageLoader;
@@ -19,10 +18,13 @@ class AOTIModelPackageLoader;
 
 namespace opgate {
 
+struct Spec;
+
 /// One call inside a package.
 struct PackagedCall {
   std::string id;
-  Spec spec;  ///< only the subject, its accuracy, and the sample, which suffice to regenerate the inputs
+  /// Only the subject, its accuracy, and the sample, which suffice to regenerate the inputs; never null.
+  std::shared_ptr<Spec> spec;
   c10::ScalarType dtype;
   std::string variant;
   size_t outputs = 0;      ///< number of tensors that it returns

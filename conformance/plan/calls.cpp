@@ -10,6 +10,7 @@
 #include <tuple>
 
 #include "device/simulator.h"
+#include "spec/spec.h"
 
 namespace opgate {
 namespace {
@@ -38,6 +39,10 @@ CallKey Calls::key(Position position) const {
   const Call& call = calls_[position];
   const SampleOfSpec& about = samples_[call.sample];
   return {about.spec, about.sample, call.dtype, call.device, variants_[call.variant], call.simulated};
+}
+
+Worker Calls::worker(Position call, const Check& check) const {
+  return check.worker == Worker::native && spec(call).in_python ? Worker::python : check.worker;
 }
 
 bool Calls::needs(const Accelerator& accelerator, Worker kind) const {

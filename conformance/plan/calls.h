@@ -43,9 +43,7 @@ class Calls {
   const CheckList& checks(Position call) const { return lists_[calls_[call].checks]; }
   /// The kind of worker that runs the check: usually the check's own; for an operator that is written in
   /// Python, the Python worker runs the native checks, too.
-  Worker worker(Position call, const Check& check) const {
-    return check.worker == Worker::native && spec(call).in_python ? Worker::python : check.worker;
-  }
+  Worker worker(Position call, const Check& check) const;
 
   /// Whether a check of this kind of worker calls an operator on this accelerator, which is present. The
   /// accelerator is asked last: a process that has asked its driver can no longer be forked.

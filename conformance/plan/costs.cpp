@@ -5,6 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "spec/spec.h"
+
 namespace opgate {
 
 std::string cost_key(const Spec& spec, const std::string& device) {

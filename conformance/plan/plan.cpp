@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <opgate/error.h>
 
 #include <algorithm>
 #include <charconv>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <ranges>
 #include <set>
@@ -17,6 +17,7 @@
 #include "inputs/variant.h"
 #include "plan/keywords.h"
 #include "plan/patterns.h"
+#include "spec/spec.h"
 #include "values/counter.h"
 
 namespace opgate {
@@ -126,32 +127,6 @@ class Planner {
   const std::vector<Check>& every_check_;
   std::map<std::string, std::set<std::string>> planted_;  // checks by subject
 };
-
-}  // namespace
-
-void to_json(nlohmann::json& json, const Filter& filter) {
-  json = {{"ops", filter.ops},
-          {"checks", filter.checks},
-          {"devices", filter.devices},
-          {"cases", filter.cases},
-          {"planted", filter.planted}};
-  if (!filter.order.empty()) json["order"] = filter.order;
-  if (filter.simulated) json["simulated"] = true;
-  if (!filter.keywords.empty()) json["keywords"] = filter.keywords;
-}
-
-void from_json(const nlohmann::json& json, Filter& filter) {
-  json.at("ops").get_to(filter.ops);
-  json.at("checks").get_to(filter.checks);
-  json.at("devices").get_to(filter.devices);
-  json.at("cases").get_to(filter.cases);
-  json.at("planted").get_to(filter.planted);
-  filter.order = json.value("order", "");
-  filter.simulated = json.value("simulated", false);
-  filter.keywords = json.value("keywords", "");
-}
-
-namespace {
 
 constexpr std::string_view kReversed = "reversed";
 

@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "provenance/include_names.h"
+#include "spec/spec.h"
 
 namespace opgate {
 namespace {

@@ -4,6 +4,7 @@
 
 #include "provenance/compiler_inputs.h"
 #include "provenance/source_files.h"
+#include "spec/spec.h"
 
 namespace opgate {
 namespace {

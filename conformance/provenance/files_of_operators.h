@@ -7,9 +7,10 @@
 
 #include "plan/config.h"
 #include "spec/registration.h"
-#include "spec/spec.h"
 
 namespace opgate {
+
+struct Spec;
 
 /// The files of the project, relative to the folder of opgate.toml, that belong to operators that are not
 /// `chosen` and to none that is: those that the compiler read for the former alone. Where it read the same

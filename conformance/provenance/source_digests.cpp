@@ -11,6 +11,7 @@
 #include "base/sha1.h"
 #include "provenance/source_files.h"
 #include "provenance/walk.h"
+#include "spec/spec.h"
 
 namespace opgate {
 namespace {

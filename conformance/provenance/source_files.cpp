@@ -5,6 +5,7 @@
 
 #include "base/files.h"
 #include "base/sha1.h"
+#include "spec/spec.h"
 
 namespace opgate {
 namespace {

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "spec/spec.h"
-
 namespace opgate {
+
+struct Spec;
 
 /// Whether `file` is `folder` or lies below it. Compares the paths as they are written.
 bool is_within(const std::filesystem::path& file, const std::filesystem::path& folder);

@@ -15,7 +15,7 @@
 //                                                              only because it names a kernel
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include <string>
 

@@ -1,5 +1,7 @@
 #include "run/blame.h"
 
+#include "judging/verdict.h"
+
 namespace opgate {
 
 void blame(const Job& job, const Judgement& lost, Queue& queue, RunListener& listener) {

@@ -3,7 +3,16 @@
 
 #include "run/work_queue.h"
 
+#include "judging/verdict.h"
+
 namespace opgate {
+
+/// Each of these checks is run again alone.
+struct Job::Suspects {
+  Judgement lost;  ///< of the worker
+  size_t unheard;  ///< checks without an answer yet
+  bool found = false;
+};
 
 /// For a job during which the worker was lost, with the verdict on that. A call with one check gets the
 /// verdict. With several checks it may be any; and a call that did not end in time may do so when it is tried

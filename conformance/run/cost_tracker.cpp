@@ -1,5 +1,6 @@
 #include "run/cost_tracker.h"
 #include "plan/case_parts.h"
+#include "spec/spec.h"
 
 #include <set>
 

@@ -1,7 +1,7 @@
 // Forks a native worker from one that is ready; see run/worker_template.h.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include <optional>
 

@@ -18,7 +18,8 @@
 
 #include "base/files.h"
 #include "base/text.h"
-#include "spec/function_name.h"
+#include "judging/calls/call_facts.h"
+#include "judging/verdict.h"
 #include "spec/subject_facts.h"
 
 namespace opgate {
@@ -122,44 +123,6 @@ void append_pass(std::string& buffer, std::string_view case_id, double worst_ulp
   }
   buffer += '\n';
 }
-
-}  // namespace
-
-std::map<std::string, double> RunHeader::accuracy() const {
-  std::map<std::string, double> ulps;
-  for (const auto& [id, facts] : subjects) {
-    if (facts.accuracy && facts.accuracy->ulps) ulps[id] = *facts.accuracy->ulps;
-  }
-  return ulps;
-}
-
-std::map<std::string, std::string> RunHeader::ids_of_operators() const {
-  std::map<std::string, std::string> ids;
-  for (const auto& [id, facts] : subjects) {
-    if (!facts.schema.empty()) ids[std::string(name_in_schema(facts.schema))] = id;
-  }
-  return ids;
-}
-
-std::string RunHeader::difference(const RunHeader& other) const {
-  const auto differs = [](std::string_view what, const std::string& mine, const std::string& theirs) {
-    return mine == theirs ? "" : fmt::format("{} ({} and {})", what, mine, theirs);
-  };
-  std::string first;
-  for (const std::string& difference :
-       {differs("version of OpGate", opgate, other.opgate), differs("torch", torch, other.torch),
-        differs("plan", plan, other.plan), differs("build of the libraries", libraries, other.libraries),
-        differs("build of OpGate", engine, other.engine),
-        differs("vector instructions", capability, other.capability),
-        differs("GPU", json(devices).dump(), json(other.devices).dump()),
-        differs("costs that the shards are cut by", costs, other.costs),
-        differs("samples", samples, other.samples)}) {
-    if (first.empty()) first = difference;
-  }
-  return first;
-}
-
-namespace {
 
 // One line of a results file, taken apart.
 struct Line {
@@ -378,5 +341,7 @@ void Journal::finish(const std::vector<WorstError>& worst, const Costs& costs, c
   write_line(last.dump(-1, ' ', false, json::error_handler_t::replace));
   flush();
 }
+
+void Journal::finish(const std::vector<WorstError>& worst, const Costs& costs) { finish(worst, costs, {}); }
 
 }  // namespace opgate

@@ -3,67 +3,20 @@
 #pragma once
 
 #include <opgate/error.h>
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include <filesystem>
 #include <functional>
-#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/descriptor.h"
-#include "judging/calls/call_facts.h"
-#include "judging/verdict.h"
 #include "plan/costs.h"
-#include "plan/shard.h"
-#include "provenance/digests.h"
-#include "run/module_inputs.h"
+#include "run/run_header.h"
 #include "run/run_listener.h"
-#include "spec/coverage.h"
-#include "spec/subject_facts.h"
 
 namespace opgate {
-
-/// The Python modules with specs and models that a run read.
-struct ModulesRead {
-  std::vector<std::string> listed;           ///< those that opgate.toml lists
-  std::map<std::string, std::string> files;  ///< by name: PythonCatalog::modules
-};
-
-/// The first line: which run this is.
-struct RunHeader {
-  std::string opgate;                                 ///< version
-  std::string engine;                                 ///< engine_digest() at the time of the run
-  std::string torch;                                  ///< version
-  std::string plan;                                   ///< Plan::digest(), of all shards together
-  size_t cases = 0;                                   ///< number of cases in this shard
-  std::string started;                                ///< UTC, ISO 8601
-  std::string libraries = "";                         ///< libraries_digest() of what was tested
-  Shard shard = {};                                   ///< 1/1: everything
-  nlohmann::json filter = {};                         ///< what the user selected: Filter as JSON
-  std::string capability = "";                        ///< the vector instructions that torch uses: "AVX512"
-  std::map<std::string, SubjectFacts> subjects = {};  ///< the subjects of the plan, by id
-  std::string sources = "";                           ///< digest of engine_sources() and the Python half's
-  std::map<std::string, std::string> devices = {};    ///< devices of this machine; "cuda": "NVIDIA H200"
-  std::string costs = "";  ///< digest() of the costs by which the plan was sharded; empty without --costs
-  std::string samples =
-      "";  ///< the file of samples that were run instead of the specs'; empty without --samples
-
-  std::map<std::string, std::string> files = {};  ///< digests_of_files() of what was tested
-  Coverage coverage = {};                         ///< of all operators, whichever the filter selects
-  std::string folder = "";                        ///< of opgate.toml; `files` below it are the project's own
-  ModulesRead modules = {};                       ///< their digests are in `files`
-  ModuleInputs inputs = {};                       ///< what those modules read
-
-  /// The promised accuracy in ulps, by operator, where an operator promises one.
-  std::map<std::string, double> accuracy() const;
-  /// The ids of subjects that are operators, by name: "mine::scale", as a schema begins.
-  std::map<std::string, std::string> ids_of_operators() const;
-  /// The first difference from another run's header that keeps their verdicts from being merged: "torch
-  /// (2.11.0 and 2.15.0)"; empty if they can be merged. Shards, counts and times may differ.
-  std::string difference(const RunHeader& other) const;
-};
 
 /// The worst error of a group of cases, and the case that has it.
 struct WorstError {
@@ -136,8 +89,9 @@ class Journal : public RunListener {
   /// Writes the last line, which says that every case has a verdict. It holds the worst error of each group
   /// of cases, what the calls cost, and which inputs of the modules the run itself has `written`. Before it
   /// come `lines`: what all verdicts together show.
-  void finish(const std::vector<WorstError>& worst = {}, const Costs& costs = {},
-              const std::vector<nlohmann::json>& lines = {}, const std::vector<std::string>& written = {});
+  void finish(const std::vector<WorstError>& worst, const Costs& costs,
+              const std::vector<nlohmann::json>& lines, const std::vector<std::string>& written = {});
+  void finish(const std::vector<WorstError>& worst = {}, const Costs& costs = {});
 
  private:
   void open(const std::filesystem::path& file);

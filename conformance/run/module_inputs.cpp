@@ -1,5 +1,7 @@
 #include "run/module_inputs.h"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <array>
 #include <cstdlib>

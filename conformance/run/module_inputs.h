@@ -2,9 +2,10 @@
 // from which their specs may come (opgate/modules/inputs.py notices them).
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
+
 #include <filesystem>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 

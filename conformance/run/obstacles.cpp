@@ -6,6 +6,8 @@
 
 #include "device/device.h"
 #include "device/simulator.h"
+#include "judging/verdict.h"
+#include "spec/spec.h"
 
 namespace opgate {
 namespace {

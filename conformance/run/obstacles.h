@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "judging/obstacle.h"
-#include "judging/verdict.h"
 #include "plan/calls.h"
 
 namespace opgate {

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <map>
 
+#include "judging/verdict.h"
 #include "process/command.h"
 
 namespace opgate {

@@ -15,6 +15,7 @@
 #include "base/files.h"
 #include "device/simulator.h"
 #include "process/python_package.h"
+#include "run/worker_process.h"
 
 namespace opgate {
 namespace {

@@ -8,10 +8,12 @@
 
 #include "plan/config.h"
 #include "process/command.h"
-#include "run/protocol.h"
-#include "run/worker_process.h"
 
 namespace opgate {
+
+enum class Worker;
+struct Setup;
+struct WorkerProgram;
 
 /// How workers are started. The native and the aoti workers are the program `opgate` itself.
 struct Programs {

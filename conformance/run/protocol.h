@@ -42,7 +42,8 @@
 #include <string>
 #include <vector>
 
-#include "plan/plan.h"
+#include "judging/check.h"
+#include "plan/filter.h"
 #include "process/native_libraries.h"
 #include "spec/registered_name.h"
 #include "spec/registration.h"

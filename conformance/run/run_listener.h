@@ -8,13 +8,13 @@
 #include <utility>
 #include <vector>
 
-#include "judging/calls/call_facts.h"
-#include "judging/verdict.h"
 #include "plan/calls.h"
 
 namespace opgate {
 
+struct CallFacts;
 struct Job;
+struct Judgement;
 
 /// A case and its verdict, as it comes.
 struct JudgedCase {

@@ -6,6 +6,7 @@
 
 #include "base/dtypes.h"
 #include "judging/calls/step_count.h"
+#include "spec/spec.h"
 
 namespace opgate {
 namespace {

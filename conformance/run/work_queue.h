@@ -20,12 +20,8 @@ namespace opgate {
 
 /// One command to a worker: a call with the checks that judge it, or a preparation.
 struct Job {
-  /// The checks of one call during which a worker died. Each is run again alone.
-  struct Suspects {
-    Judgement lost;  ///< of the worker
-    size_t unheard;  ///< checks without an answer yet
-    bool found = false;
-  };
+  /// The checks of one call during which a worker died; see run/blame.h.
+  struct Suspects;
 
   std::optional<Calls::Position> call = {};  ///< none for a preparation
   CheckList checks = {};

@@ -19,8 +19,11 @@
 #include "device/simulator.h"
 #include "judging/all_checks.h"
 #include "judging/calls/judge_call.h"
+#include "judging/verdict.h"
 #include "memory/guard_pages.h"
 #include "packages/package_folder.h"
+#include "plan/calls.h"
+#include "plan/plan.h"
 #include "process/child_process.h"
 #include "process/limits.h"
 #include "process/line_reader.h"
@@ -28,6 +31,7 @@
 #include "run/fork_worker.h"
 #include "run/project_setup.h"
 #include "run/protocol.h"
+#include "spec/spec.h"
 #include "spec/specs.h"
 
 namespace opgate {

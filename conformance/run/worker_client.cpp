@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "judging/verdict.h"
 #include "run/blame.h"
 #include "run/worker_template.h"
 

@@ -9,6 +9,7 @@
 #include <array>
 #include <utility>
 
+#include "judging/verdict.h"
 #include "process/interrupt.h"
 #include "process/limits.h"
 

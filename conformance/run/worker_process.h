@@ -13,11 +13,13 @@
 #include <vector>
 
 #include "crashes/crash_stack.h"
-#include "judging/verdict.h"
 #include "process/child_process.h"
 #include "run/protocol.h"
 
 namespace opgate {
+
+enum class Verdict;
+struct Judgement;
 
 /// How long a process may take until it is ready.
 inline constexpr std::chrono::seconds kStartLimit{120};

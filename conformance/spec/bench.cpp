@@ -9,6 +9,7 @@
 
 #include "base/dtypes.h"
 #include "spec/bench.h"
+#include "spec/spec.h"
 #include "spec/specs.h"
 
 namespace opgate {

@@ -7,6 +7,7 @@
 
 #include "spec/class_promises.h"
 #include "spec/sample_json.h"
+#include "spec/spec.h"
 
 namespace opgate {
 namespace {

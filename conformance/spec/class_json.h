@@ -4,9 +4,9 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "spec/spec.h"
-
 namespace opgate {
+
+struct Spec;
 
 /// The parts of the spec that only classes have. The model and its methods throw SpecError until the binding
 /// replaces them by the Python functions.

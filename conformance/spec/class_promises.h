@@ -7,8 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "spec/spec.h"
-
 namespace opgate {
 
 /// One method: the model's function for it, and the argument sets with which it may be called at any time.

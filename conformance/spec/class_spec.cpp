@@ -2,6 +2,7 @@
 #include <opgate/class_spec.h>
 
 #include "spec/class_promises.h"
+#include "spec/spec.h"
 #include "spec/specs.h"
 
 namespace opgate {

@@ -5,6 +5,8 @@
 
 #include "base/json_fields.h"
 
+#include "spec/spec.h"
+
 namespace opgate {
 
 Coverage coverage_of(const std::set<std::string>& operators, const std::vector<Spec>& subjects) {

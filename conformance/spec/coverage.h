@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "spec/spec.h"
-
 namespace opgate {
+
+struct Spec;
 
 /// Names of overloads: "namespace::op" or "namespace::op.overload".
 struct Coverage {

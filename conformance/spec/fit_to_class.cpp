@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "spec/class_promises.h"
+#include "spec/spec.h"
 #include "spec/specs.h"
 
 namespace opgate {

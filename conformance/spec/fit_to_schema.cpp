@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <set>
 
+#include "spec/spec.h"
 #include "spec/specs.h"
 
 namespace opgate {

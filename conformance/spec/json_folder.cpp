@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <opgate/error.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <fstream>

@@ -8,14 +8,17 @@
 // The rejections are calls that always raised; there may be none.
 #pragma once
 
+#include <opgate/sample.h>
+
 #include <filesystem>
 #include <string>
 #include <vector>
 
 #include "spec/registration.h"
-#include "spec/spec.h"
 
 namespace opgate {
+
+struct Spec;
 
 inline constexpr int kRecordingFormat = 1;
 

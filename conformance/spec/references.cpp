@@ -3,6 +3,7 @@
 #include <opgate/error.h>
 
 #include "spec/function_name.h"
+#include "spec/spec.h"
 #include "spec/specs.h"
 
 namespace opgate {
@@ -44,6 +45,10 @@ Reference reference_by_name(std::string op_name, std::string where) {
     fill_defaults(op, where, stack);
     op.callBoxed(stack);
   };
+}
+
+bool is_compared_with_itself(const Spec& spec) {
+  return spec.reference != nullptr && spec.reference_op == spec.name;
 }
 
 c10::OperatorHandle find_reference(const std::string& op_name, const std::string& where) {

@@ -1,5 +1,6 @@
 #include "spec/registration.h"
 
+#include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/core/enum_tag.h>
 
 #include <algorithm>

@@ -1,12 +1,15 @@
 // What an operator is registered with: its kernels and tags.
 #pragma once
 
-#include <ATen/core/dispatch/Dispatcher.h>
 #include <nlohmann/json_fwd.hpp>
 
 #include <map>
 #include <string>
 #include <vector>
+
+namespace c10 {
+class OperatorHandle;
+}
 
 namespace opgate {
 

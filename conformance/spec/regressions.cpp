@@ -8,6 +8,7 @@
 
 #include "spec/json_folder.h"
 #include "spec/sample_json.h"
+#include "spec/spec.h"
 
 namespace opgate {
 namespace fs = std::filesystem;

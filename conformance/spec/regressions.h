@@ -4,9 +4,9 @@
 #include <filesystem>
 #include <vector>
 
-#include "spec/spec.h"
-
 namespace opgate {
+
+struct Spec;
 
 /// Adds the sample of each *.json in `folder`, {"op": "ns::op", "sample": {...}}, to the spec of its
 /// operator. An empty path means no folder. Throws SpecError that names the file if it holds no such

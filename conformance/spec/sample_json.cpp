@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <opgate/error.h>
+#include <nlohmann/json.hpp>
 
 #include <cmath>
 #include <cstdlib>

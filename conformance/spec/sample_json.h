@@ -3,10 +3,12 @@
 #pragma once
 
 #include <c10/core/DeviceType.h>
+#include <c10/core/ScalarType.h>
 
-#include <nlohmann/json.hpp>
+#include <opgate/sample.h>
+#include <nlohmann/json_fwd.hpp>
 
-#include "spec/spec.h"
+#include <string>
 
 namespace opgate {
 

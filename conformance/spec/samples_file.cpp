@@ -8,6 +8,7 @@
 #include "base/atomic_file.h"
 #include "base/files.h"
 #include "spec/sample_json.h"
+#include "spec/spec.h"
 
 namespace opgate {
 

@@ -5,9 +5,9 @@
 #include <filesystem>
 #include <vector>
 
-#include "spec/spec.h"
-
 namespace opgate {
+
+struct Spec;
 
 /// Writes the samples of operators, with all arguments, as {"ns::op": [SAMPLE, ...]}. Throws SetupError if
 /// the file cannot be written.

@@ -5,6 +5,7 @@
 
 #include "base/dtypes.h"
 #include "base/text.h"
+#include "spec/spec.h"
 #include "spec/specs.h"
 
 namespace opgate {

@@ -2,6 +2,7 @@
 #include <opgate/spec.h>
 
 #include "device/accelerator.h"
+#include "spec/spec.h"
 #include "spec/specs.h"
 
 namespace opgate {

@@ -1,7 +1,11 @@
 // The specs of this process, and the operators that they describe.
 #pragma once
 
+#include <ATen/core/stack.h>
 #include <opgate/error.h>
+#include <opgate/promises.h>
+#include <opgate/reference.h>
+#include <opgate/sample.h>
 
 #include <functional>
 #include <optional>
@@ -10,9 +14,14 @@
 #include <string>
 #include <vector>
 
-#include "spec/spec.h"
+namespace c10 {
+struct FunctionSchema;
+class OperatorHandle;
+}  // namespace c10
 
 namespace opgate {
+
+struct Spec;
 
 /// Runs every registered spec function and returns the specs, sorted by name. Throws SpecError for a spec
 /// that is incomplete or contradicts itself.
@@ -62,9 +71,7 @@ void fill_defaults(const c10::OperatorHandle& reference, const std::string& wher
 Reference reference_by_name(std::string op_name, std::string where);
 
 /// Whether the reference is the operator itself, in Double: it shows rounding, and nothing about the formula.
-inline bool is_compared_with_itself(const Spec& spec) {
-  return spec.reference != nullptr && spec.reference_op == spec.name;
-}
+bool is_compared_with_itself(const Spec& spec);
 
 /// "spec.cpp:12": the place of a sample as messages give it.
 std::string at_line(const std::source_location& here);

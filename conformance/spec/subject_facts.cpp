@@ -11,6 +11,7 @@
 #include "spec/class_promises.h"
 #include "spec/fact_fields.h"
 #include "spec/sample_json.h"
+#include "spec/spec.h"
 
 namespace opgate {
 namespace {

@@ -7,12 +7,14 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "spec/registration.h"
-#include "spec/spec.h"
 
 namespace opgate {
+
+struct Spec;
 
 /// An accuracy as a spec promises it.
 struct AccuracyFacts {

@@ -11,8 +11,10 @@
 
 #include "judging/all_checks.h"
 #include "judging/calls/judge_call.h"
+#include "judging/verdict.h"
 #include "plan/plan.h"
 #include "run/worker.h"
+#include "spec/spec.h"
 #include "spec/specs.h"
 
 namespace opgate {

@@ -9,6 +9,7 @@
 #include "judging/all_checks.h"
 #include "plan/case_set.h"
 #include "plan/plan.h"
+#include "spec/spec.h"
 #include "spec/specs.h"
 
 namespace opgate {

@@ -17,6 +17,7 @@
 #include "plan/plan.h"
 #include "process/load_failure.h"
 #include "spec/sample_json.h"
+#include "spec/spec.h"
 #include "spec/specs.h"
 #include "support.h"
 

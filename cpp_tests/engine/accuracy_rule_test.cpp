@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "gate/broken.h"
 #include "gate/rule.h"
 
 namespace opgate::accuracy_rule_test {

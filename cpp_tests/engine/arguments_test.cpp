@@ -8,6 +8,7 @@
 #include "inputs/arguments.h"
 #include "inputs/element_at.h"
 #include "layouts/layout.h"
+#include "spec/spec.h"
 #include "support.h"
 #include "values/domain.h"
 

@@ -14,6 +14,7 @@
 #include "bench/run_benches.h"
 #include "device/device.h"
 #include "layouts/layout.h"
+#include "spec/spec.h"
 #include "spec/specs.h"
 #include "support.h"
 

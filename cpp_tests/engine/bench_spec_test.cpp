@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "bench/bench_case.h"
+#include "spec/spec.h"
 #include "spec/specs.h"
 #include "support.h"
 

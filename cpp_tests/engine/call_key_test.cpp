@@ -7,6 +7,7 @@
 #include "inputs/call_key.h"
 #include "judging/all_checks.h"
 #include "plan/plan.h"
+#include "spec/spec.h"
 #include "support.h"
 
 namespace opgate::call_key_test {

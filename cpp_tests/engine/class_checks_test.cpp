@@ -6,8 +6,10 @@
 #include "classes/call_sequence.h"
 #include "judging/all_checks.h"
 #include "judging/calls/judge_call.h"
+#include "judging/verdict.h"
 #include "plan/plan.h"
 #include "run/worker.h"
+#include "spec/spec.h"
 #include "support.h"
 #include "tiny_classes.h"
 

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "spec/spec.h"
 #include "spec/specs.h"
 #include "support.h"
 #include "tiny_classes.h"

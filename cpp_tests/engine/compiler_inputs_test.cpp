@@ -9,6 +9,8 @@
 
 #include "support.h"
 
+#include "spec/spec.h"
+
 namespace opgate::compiler_inputs_test {
 namespace {
 

@@ -6,6 +6,7 @@
 
 #include "inputs/bad_inputs.h"
 #include "inputs/variant.h"
+#include "spec/spec.h"
 #include "support.h"
 
 namespace opgate::damage_test {

@@ -7,6 +7,7 @@
 #include <torch/csrc/autograd/forward_grad.h>
 
 #include "derivatives/derivative.h"
+#include "spec/spec.h"
 #include "support.h"
 
 namespace opgate::derivative_test {

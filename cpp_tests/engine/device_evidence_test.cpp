@@ -11,8 +11,10 @@
 
 #include "base/engine_sources.h"
 #include "device/ctest_gpus.h"
+#include "gate/broken.h"
 #include "plan/plan.h"
 #include "provenance/source_digests.h"
+#include "spec/spec.h"
 #include "support.h"
 
 namespace opgate::device_evidence_test {

@@ -15,8 +15,10 @@
 #include "inputs/bad_inputs.h"
 #include "judging/all_checks.h"
 #include "judging/calls/judge_call.h"
+#include "judging/verdict.h"
 #include "plan/plan.h"
 #include "run/worker.h"
+#include "spec/spec.h"
 #include "support.h"
 
 namespace opgate::error_raises_test {

@@ -5,8 +5,10 @@
 #include "inputs/variant.h"
 #include "judging/all_checks.h"
 #include "judging/calls/judge_call.h"
+#include "judging/verdict.h"
 #include "plan/plan.h"
 #include "run/worker.h"
+#include "spec/spec.h"
 #include "spec/specs.h"
 #include "support.h"
 

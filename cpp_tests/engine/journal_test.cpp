@@ -3,10 +3,13 @@
 #include <gtest/gtest.h>
 #include <opgate/error.h>
 #include <sys/resource.h>
+#include <nlohmann/json.hpp>
 
 #include <csignal>
 
 #include "base/text.h"
+#include "judging/calls/call_facts.h"
+#include "judging/verdict.h"
 #include "run/journal.h"
 #include "spec/subject_facts.h"
 #include "support.h"
@@ -39,7 +42,7 @@ const RunHeader kHeader{"0.1.0",
                         "2026-01-02T03:04:05Z",
                         "f00",
                         {2, 3},
-                        {{"op", {"o*"}}},
+                        {{"o*"}, {}, {}, {}},
                         "AVX2",
                         {{"op", some_facts()}}};
 

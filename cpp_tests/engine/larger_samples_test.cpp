@@ -6,6 +6,8 @@
 
 #include "support.h"
 
+#include "spec/spec.h"
+
 namespace opgate::larger_samples_test {
 namespace {
 

@@ -8,6 +8,7 @@
 
 #include "gate/ledger.h"
 #include "gate/partial.h"
+#include "spec/naming_words.h"
 #include "support.h"
 
 namespace opgate::ledger_test {

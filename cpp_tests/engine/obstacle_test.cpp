@@ -9,6 +9,7 @@
 #include "judging/obstacle.h"
 #include "plan/plan.h"
 #include "run/obstacles.h"
+#include "spec/spec.h"
 #include "support.h"
 
 namespace opgate::obstacle_test {

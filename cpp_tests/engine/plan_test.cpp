@@ -14,6 +14,7 @@
 #include "layouts/layout.h"
 #include "plan/case_set.h"
 #include "plan/plan.h"
+#include "spec/spec.h"
 #include "support.h"
 
 namespace opgate::plan_test {

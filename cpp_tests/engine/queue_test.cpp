@@ -8,8 +8,10 @@
 #include <set>
 
 #include "judging/all_checks.h"
+#include "judging/verdict.h"
 #include "plan/plan.h"
 #include "run/work_queue.h"
+#include "spec/spec.h"
 #include "support.h"
 
 namespace opgate::queue_test {

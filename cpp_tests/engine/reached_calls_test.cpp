@@ -10,6 +10,7 @@
 
 #include "judging/all_checks.h"
 #include "plan/plan.h"
+#include "spec/spec.h"
 #include "support.h"
 
 namespace opgate::reached_calls_test {

@@ -21,7 +21,9 @@
 
 #include "judging/all_checks.h"
 #include "judging/calls/judge_call.h"
+#include "judging/verdict.h"
 #include "plan/plan.h"
+#include "spec/spec.h"
 #include "spec/specs.h"
 #include "support.h"
 

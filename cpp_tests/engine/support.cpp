@@ -7,6 +7,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "spec/spec.h"
 #include "spec/specs.h"
 
 namespace opgate::testing {

@@ -3,6 +3,7 @@
 #include <ATen/ops/full.h>
 #include <torch/custom_class.h>
 
+#include "spec/spec.h"
 #include "spec/specs.h"
 
 namespace opgate::testing {

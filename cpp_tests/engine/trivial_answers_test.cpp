@@ -7,6 +7,7 @@
 #include "judging/all_checks.h"
 #include "judging/calls/call_facts.h"
 #include "judging/calls/judge_call.h"
+#include "spec/spec.h"
 #include "support.h"
 
 namespace opgate::trivial_answers_test {

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "inputs/arguments.h"
+#include "spec/spec.h"
 #include "support.h"
 
 namespace opgate::variant_test {

@@ -10,7 +10,10 @@
 #include <vector>
 
 #include "judging/all_checks.h"
+#include "judging/verdict.h"
+#include "plan/plan.h"
 #include "run/worker_client.h"
+#include "spec/spec.h"
 #include "support.h"
 
 namespace opgate::worker_client_test {

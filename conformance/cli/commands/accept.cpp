@@ -8,9 +8,10 @@
 
 #include "base/text.h"
 #include "cli/commands/subcommand.h"
-#include "cli/project/complete_run.h"
+#include "cli/project/project_options.h"
 #include "cli/results/remarks_text.h"
 #include "cli/terminal/terminal.h"
+#include "gate/broken.h"
 #include "gate/current_results.h"
 #include "gate/ledger.h"
 #include "gate/partial.h"

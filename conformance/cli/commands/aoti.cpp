@@ -14,9 +14,9 @@
 #include "judging/comparison/output_judgement.h"
 #include "packages/package.h"
 #include "plan/case_parts.h"
-#include "plan/config.h"
 #include "process/native_libraries.h"
 #include "run/programs.h"
+#include "spec/spec.h"
 
 namespace opgate::aoti {
 namespace {
@@ -37,7 +37,7 @@ struct Answer {
   std::string differs;  // how it differs from eager C++; empty for a model, which has no eager form in C++
   bool as_made = true;  // it equals what eager Python returned when the package was made
 
-  bool is_op() const { return call.spec.kind == Spec::Kind::op; }
+  bool is_op() const { return call.spec->kind == Spec::Kind::op; }
   bool agrees() const { return differs.empty() && as_made; }
 };
 

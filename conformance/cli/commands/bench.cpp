@@ -18,6 +18,7 @@
 #include "process/interrupt.h"
 #include "provenance/digests.h"
 #include "run/journal.h"
+#include "spec/spec.h"
 
 namespace opgate::bench {
 namespace {

@@ -6,7 +6,8 @@
 #include <map>
 
 #include "cli/commands/subcommand.h"
-#include "cli/project/complete_run.h"
+#include "cli/project/project_options.h"
+#include "gate/broken.h"
 #include "gate/device_evidence.h"
 #include "gate/evidence_signature.h"
 #include "gate/toml_text.h"

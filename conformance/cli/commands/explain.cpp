@@ -1,6 +1,7 @@
 // opgate explain CHECK: what a check or a rule of the gate demands, why it matters, and how to fix what it
 // finds.
 #include <fmt/format.h>
+#include <opgate/error.h>
 
 #include <algorithm>
 #include <sstream>

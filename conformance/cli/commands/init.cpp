@@ -9,8 +9,9 @@
 
 #include "cli/commands/subcommand.h"
 #include "cli/project/first_config.h"
-#include "cli/project/project.h"
+#include "cli/project/project_options.h"
 #include "process/run_program.h"
+#include "run/programs.h"
 #include "run/project_setup.h"
 #include "run/protocol.h"
 

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <opgate/error.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
@@ -9,7 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands/subcommand.h"
-#include "cli/project/project.h"
+#include "cli/project/project_options.h"
 #include "device/simulator.h"
 #include "gate/evidence_signature.h"
 #include "plan/config.h"

@@ -17,6 +17,7 @@
 #include "plan/patterns.h"
 #include "provenance/files_of_operators.h"
 #include "provenance/source_digests.h"
+#include "spec/spec.h"
 
 namespace opgate::list {
 namespace {

@@ -10,6 +10,7 @@
 
 #include "cli/commands/subcommand.h"
 #include "cli/results/results.h"
+#include "cli/results/tally.h"
 #include "cli/terminal/terminal.h"
 #include "run/output_folder.h"
 #include "values/counter.h"

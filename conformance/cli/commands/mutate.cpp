@@ -5,11 +5,12 @@
 #include <chrono>
 #include <fstream>
 
+#include "base/text.h"
 #include "cli/commands/subcommand.h"
 #include "cli/project/mutated_build.h"
+#include "cli/project/project.h"
 #include "cli/project/run_cases.h"
 #include "cli/results/mutation_report.h"
-#include "cli/results/results.h"
 #include "cli/terminal/terminal.h"
 #include "mutation/equivalent_mutants.h"
 #include "mutation/mutation_run.h"

@@ -14,7 +14,7 @@
 #include "base/text.h"
 #include "cli/commands/subcommand.h"
 #include "cli/project/first_config.h"
-#include "cli/project/project.h"
+#include "cli/project/project_options.h"
 #include "cli/recording/collect_recordings.h"
 #include "cli/recording/loadable.h"
 #include "cli/terminal/terminal.h"

@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands/subcommand.h"
-#include "cli/project/complete_run.h"
+#include "cli/project/project_options.h"
 #include "process/run_program.h"
 #include "run/output_folder.h"
 #include "run/programs.h"

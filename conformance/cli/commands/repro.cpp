@@ -21,6 +21,7 @@
 #include "plan/case_parts.h"
 #include "process/run_program.h"
 #include "run/programs.h"
+#include "spec/spec.h"
 
 namespace opgate::repro {
 namespace {

@@ -6,6 +6,7 @@
 #include "cli/commands/subcommand.h"
 #include "cli/project/complete_run.h"
 #include "cli/results/results.h"
+#include "cli/results/tally.h"
 #include "cli/terminal/terminal.h"
 
 namespace opgate::run {

@@ -7,12 +7,15 @@
 
 #include "base/build.h"
 #include "cli/commands/subcommand.h"
+#include "cli/project/project.h"
 #include "cli/project/run_cases.h"
 #include "cli/results/detection_matrix.h"
 #include "cli/results/results.h"
 #include "judging/all_checks.h"
-#include "plan/case_parts.h"
+#include "plan/case_set.h"
+#include "plan/plan.h"
 #include "run/output_folder.h"
+#include "spec/spec.h"
 
 namespace opgate::selftest {
 namespace {

@@ -5,6 +5,7 @@
 #include "cli/project/project.h"
 #include "plan/patterns.h"
 #include "run/project_setup.h"
+#include "spec/spec.h"
 
 namespace opgate::stopwatch {
 namespace {

@@ -15,12 +15,12 @@
 #include <thread>
 
 #include "cli/commands/subcommand.h"
-#include "cli/project/project.h"
+#include "cli/project/project_options.h"
 #include "cli/terminal/terminal.h"
 #include "judging/all_checks.h"
 #include "process/interrupt.h"
 #include "process/run_program.h"
-#include "run/protocol.h"
+#include "run/programs.h"
 
 namespace opgate::watch {
 namespace {

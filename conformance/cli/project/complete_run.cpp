@@ -8,10 +8,15 @@
 
 #include "base/build.h"
 #include "base/text.h"
+#include "cli/project/project.h"
 #include "cli/results/results.h"
+#include "cli/results/tally.h"
 #include "plan/case_parts.h"
+#include "plan/case_set.h"
+#include "plan/plan.h"
 #include "run/output_folder.h"
 #include "spec/samples_file.h"
+#include "spec/spec.h"
 
 namespace opgate {
 namespace {
@@ -110,7 +115,7 @@ void print_header(const Project& project, const Plan& plan, const RunHeader& hea
   for (const Check* check : checks) {
     if (!check->missing.empty()) fmt::print("not checked: {} ({})\n", check->name, check->missing);
   }
-  if (header.filter.get<Filter>().ops.empty()) print_not_covered(header.coverage);
+  if (header.filter.ops.empty()) print_not_covered(header.coverage);
   std::fflush(stdout);
 }
 

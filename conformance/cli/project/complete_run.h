@@ -6,12 +6,14 @@
 #include <optional>
 #include <string>
 
-#include "cli/project/project.h"
+#include "cli/project/project_options.h"
 #include "cli/project/run_cases.h"
-#include "cli/results/tally.h"
+#include "cli/terminal/terminal.h"
 #include "plan/config.h"
 
 namespace opgate {
+
+class Tally;
 
 struct RunOptions {
   ProjectOptions project;

@@ -8,10 +8,15 @@
 #include <map>
 #include <set>
 
+#include "cli/project/project.h"
 #include "device/device.h"
+#include "judging/check.h"
+#include "plan/calls.h"
 #include "plan/patterns.h"
+#include "plan/plan.h"
 #include "spec/coverage.h"
 #include "spec/registration.h"
+#include "spec/spec.h"
 #include "spec/specs.h"
 
 namespace opgate {

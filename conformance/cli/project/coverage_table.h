@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
-#include "cli/project/project.h"
-#include "plan/plan.h"
-
 namespace opgate {
+
+struct Plan;
+struct Project;
 
 /// One line for each operator that the libraries and modules define, or that has a spec, and a line with the
 /// number of those that are not covered. `ops` are patterns of names; empty for all. Throws SetupError if a

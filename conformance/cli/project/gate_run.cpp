@@ -13,6 +13,7 @@
 #include "cli/project/complete_run.h"
 #include "cli/results/remarks_text.h"
 #include "cli/results/results.h"
+#include "cli/results/tally.h"
 #include "cli/terminal/exit_status.h"
 #include "cli/terminal/terminal.h"
 #include "gate/base/base_samples.h"
@@ -38,7 +39,7 @@ bool keep_what_was_run(GateBase& base, const RunState& head) {
   if (base.run && chose_the_same(base.run->header, head.header)) return false;
   const std::vector<std::string> checks = checks_of(head);
   if (!checks.empty()) keep_checks(checks, base.state);
-  return (base.run && is_partial(*base.run)) || !head.header.filter.get<Filter>().ops.empty();
+  return (base.run && is_partial(*base.run)) || !head.header.filter.ops.empty();
 }
 
 // What was left out of a run that is only a part; empty for a whole run.
@@ -73,7 +74,7 @@ int print_remarks(const Remarks& remarks, const Change& change) {
                change.base_run == nullptr ? "review and run `opgate accept`" : "waive them");
     return kPromiseBroken;
   }
-  const std::string part = part_in_words(change.head.header.filter.get<Filter>());
+  const std::string part = part_in_words(change.head.header.filter);
   const std::string simulated =
       change.head.simulated == 0 ? "" : fmt::format(", {} on the simulated device", change.head.simulated);
   fmt::print("{}: {} cases passed{}, nothing is worse than the base\n",
@@ -217,7 +218,7 @@ Change GateRun::change_to(RunState& head) {
                 .base_run = base_.run ? &*base_.run : nullptr,
                 .accuracy_factor = options_.accuracy_factor,
                 .partial = keep_what_was_run(base_, head),
-                .checks = head.header.filter.get<Filter>().checks,
+                .checks = head.header.filter.checks,
                 .strict_gpu = options_.strict_gpu,
                 .packages = ask_old_packages(base_, config_, results_),
                 .speeds = std::move(speeds_),

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/files.h"
+#include "mutation/mutant_json.h"
 #include "process/interrupt.h"
 #include "process/run_program.h"
 #include "run/programs.h"

@@ -5,9 +5,11 @@
 #include <nlohmann/json.hpp>
 
 #include "base/dtypes.h"
+#include "cli/project/project.h"
 #include "plan/case_parts.h"
 #include "spec/sample_json.h"
 #include "spec/samples_file.h"
+#include "spec/spec.h"
 
 namespace opgate {
 

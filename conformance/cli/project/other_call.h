@@ -1,13 +1,17 @@
 // A call of an operator that the specs have no sample for.
 #pragma once
 
+#include <opgate/sample.h>
+
 #include <filesystem>
 #include <string>
 #include <vector>
 
-#include "cli/project/project.h"
+#include "cli/project/project_options.h"
 
 namespace opgate {
+
+struct Spec;
 
 struct OtherCall {
   std::filesystem::path samples;  ///< a file with the sample of the call alone, for ProjectOptions::samples

@@ -11,13 +11,16 @@
 #include "base/build.h"
 #include "base/engine_sources.h"
 #include "base/text.h"
+#include "cli/project/project.h"
 #include "cli/project/run_progress.h"
 #include "device/device.h"
 #include "gate/device_evidence_verdicts.h"
+#include "judging/calls/call_facts.h"
 #include "provenance/compiler_inputs.h"
 #include "provenance/digests.h"
 #include "provenance/source_digests.h"
 #include "run/project_setup.h"
+#include "spec/spec.h"
 #include "spec/subject_facts.h"
 
 namespace opgate {
@@ -158,7 +161,7 @@ std::optional<Costs> run_cases(Project& project, const Plan& plan, const RunHead
   Costs costs = give_by_evidence(project.config, plan, header, todo, recording);
   RunProgress progress(plan.calls, todo, known + without_evidence - todo.size(), verbosity);
   RunListeners all({&recording, &progress});
-  const Supervisor supervisor(project.workers, *project.python, plan, header.filter.get<Filter>());
+  const Supervisor supervisor(project.workers, *project.python, plan, header.filter);
   const std::optional<Costs> taken = supervisor.run(todo, jobs, all);
   progress.clear();
   journal.flush();

@@ -1,15 +1,23 @@
 // Runs a plan for a subcommand: each verdict goes into results.jsonl as it comes, and progress to stderr.
 #pragma once
 
+#include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
-#include "cli/project/project.h"
 #include "cli/terminal/command_line.h"
 #include "cli/terminal/terminal.h"
+#include "plan/shard_assignment.h"
+#include "process/limits.h"
 #include "run/journal.h"
 
 namespace opgate {
+
+class CaseSet;
+struct Filter;
+struct Plan;
+struct Project;
 
 /// Options that say how cases are run.
 struct ExecutionOptions {

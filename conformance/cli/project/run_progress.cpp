@@ -6,7 +6,9 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "judging/verdict.h"
 #include "plan/case_parts.h"
+#include "spec/spec.h"
 
 namespace opgate {
 namespace {

@@ -10,8 +10,13 @@
 #include <set>
 #include <tuple>
 
-#include "base/dtypes.h"
+#include "cli/project/project.h"
 #include "defects/broken_case.h"
+#include "judging/check.h"
+#include "plan/calls.h"
+#include "plan/case_set.h"
+#include "plan/plan.h"
+#include "spec/spec.h"
 
 namespace opgate {
 namespace {

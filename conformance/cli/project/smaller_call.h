@@ -9,6 +9,10 @@
 
 namespace opgate {
 
+struct CallKey;
+struct Check;
+struct Judgement;
+
 /// Tries smaller sizes, values of 0, 1, 2 ... or ones, and float32, some thirty calls in one run, and chooses
 /// the one with the fewest elements and the simplest values that `check` judges as `seen`, with the same
 /// fault. None if no other call shows it, and for models, classes, and checks that compile or take seconds.

@@ -11,6 +11,7 @@
 #include "base/dtypes.h"
 #include "cli/terminal/terminal.h"
 #include "inputs/call_key.h"
+#include "spec/spec.h"
 
 namespace opgate {
 namespace {

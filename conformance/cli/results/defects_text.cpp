@@ -9,9 +9,7 @@
 #include <span>
 
 #include "cli/terminal/terminal.h"
-#include "inputs/variant_text.h"
 #include "judging/fault.h"
-#include "plan/case_parts.h"
 
 namespace opgate {
 namespace {

@@ -10,6 +10,7 @@
 #include "cli/results/in_colour.h"
 #include "cli/terminal/terminal.h"
 #include "plan/case_parts.h"
+#include "spec/spec.h"
 
 namespace opgate {
 namespace {

@@ -12,7 +12,6 @@
 #include "judging/check.h"
 #include "judging/verdict.h"
 #include "run/run_listener.h"
-#include "spec/spec.h"
 
 namespace opgate {
 

@@ -4,6 +4,8 @@
 
 #include <limits>
 
+#include "cli/results/tally.h"
+
 namespace opgate {
 namespace fs = std::filesystem;
 

@@ -2,12 +2,13 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 
-#include "cli/results/tally.h"
 #include "cli/terminal/terminal.h"
-#include "run/journal.h"
 
 namespace opgate {
+
+class Tally;
 
 /// Renames results of an interrupted run, or of another version of OpGate, so that they are not
 /// overwritten, and says so on stderr.

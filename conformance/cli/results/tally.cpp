@@ -16,7 +16,6 @@
 #include "cli/terminal/exit_status.h"
 #include "cli/terminal/table.h"
 #include "cli/terminal/terminal.h"
-#include "device/simulator.h"
 #include "inputs/call_key.h"
 #include "plan/case_parts.h"
 #include "results/finding_text.h"

@@ -7,6 +7,7 @@
 #include "base/atomic_file.h"
 #include "base/files.h"
 #include "base/text.h"
+#include "gate/broken.h"
 #include "gate/rule.h"
 #include "gate/schema_compatibility.h"
 #include "process/run_program.h"

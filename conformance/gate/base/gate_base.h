@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "gate/base/base_build.h"
+#include "gate/broken.h"
 #include "gate/coverage_file.h"
 #include "gate/state.h"
 #include "gate/waivers.h"

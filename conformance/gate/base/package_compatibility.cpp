@@ -11,7 +11,6 @@
 
 #include "base/files.h"
 #include "device/accelerator.h"
-#include "device/device.h"
 #include "process/run_program.h"
 
 namespace opgate {

@@ -6,6 +6,7 @@
 
 #include "base/check_group.h"
 #include "base/text.h"
+#include "gate/broken.h"
 #include "gate/rule.h"
 #include "plan/case_parts.h"
 

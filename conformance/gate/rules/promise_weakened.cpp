@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "gate/rule.h"
+#include "spec/naming_words.h"
 #include "spec/subject_facts.h"
 
 namespace opgate::promise_weakened {

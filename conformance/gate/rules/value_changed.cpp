@@ -8,6 +8,7 @@
 #include "base/dtypes.h"
 #include "compare/float_format.h"
 #include "compare/value_summary.h"
+#include "gate/broken.h"
 #include "gate/rule.h"
 #include "spec/subject_facts.h"
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "gate/broken.h"
 #include "gate/rule.h"
 #include "plan/case_parts.h"
 

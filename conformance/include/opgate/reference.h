@@ -2,7 +2,7 @@
 #pragma once
 
 #include <ATen/core/boxing/KernelFunction.h>
-#include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/core/stack.h>
 
 #include <functional>
 #include <string>

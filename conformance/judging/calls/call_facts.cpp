@@ -9,10 +9,11 @@
 #include <nlohmann/json.hpp>
 
 #include "base/dtypes.h"
+#include "compare/agreement.h"
 #include "compare/value_summary.h"
-#include "judging/comparison/output_judgement.h"
 #include "judging/comparison/trivial_answers.h"
 #include "layouts/layout.h"
+#include "spec/spec.h"
 
 namespace opgate {
 namespace {

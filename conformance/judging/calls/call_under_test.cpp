@@ -5,8 +5,10 @@
 
 #include "call/meta_call.h"
 #include "compare/widen.h"
+#include "packages/package_folder.h"
 #include "packages/packaged_call.h"
 #include "process/default_generator.h"
+#include "spec/spec.h"
 
 namespace opgate {
 namespace {
@@ -18,6 +20,10 @@ void make_absolute(torch::jit::Stack& stack) {
 }  // namespace
 
 CallUnderTest::CallUnderTest(CallKey key, WorkerCache& cache) : key_(std::move(key)), cache_(cache) {}
+
+const c10::OperatorHandle& CallUnderTest::op() const { return key_.spec->op.value(); }
+
+bool CallUnderTest::promised(Promise promise) const { return key_.spec->promised(promise); }
 
 const Observation& CallUnderTest::observed() {
   if (observed_ == nullptr) observed_ = std::make_shared<const Observation>(observe(key_, cache_.values));

@@ -2,6 +2,9 @@
 // with. Each of them is made when it is first needed, and once.
 #pragma once
 
+#include <opgate/promises.h>
+#include <opgate/reference.h>
+
 #include <deque>
 #include <functional>
 #include <memory>
@@ -10,9 +13,10 @@
 #include <utility>
 
 #include "call/observation.h"
-#include "packages/package_folder.h"
 
 namespace opgate {
+
+class PackageFolder;
 
 /// What a worker keeps from one call to the next.
 struct WorkerCache {
@@ -40,7 +44,9 @@ class CallUnderTest {
 
   const CallKey& key() const { return key_; }
   /// The operator; not for models.
-  const c10::OperatorHandle& op() const { return key_.spec->op.value(); }
+  const c10::OperatorHandle& op() const;
+  /// Whether its spec makes this promise.
+  bool promised(Promise promise) const;
   WorkerCache& cache() { return cache_; }
 
   /// The eager call on the case's device, with arguments laid out as the case says.

@@ -8,8 +8,11 @@
 
 #include "compare/kept_results.h"
 #include "device/simulator.h"
+#include "judging/verdict.h"
 #include "memory/guard_pages.h"
+#include "packages/package_folder.h"
 #include "process/process_state.h"
+#include "spec/spec.h"
 #include "spec/specs.h"
 
 namespace opgate {

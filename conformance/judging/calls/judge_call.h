@@ -8,6 +8,7 @@
 
 #include "judging/calls/call_facts.h"
 #include "judging/check.h"
+#include "judging/verdict.h"
 
 namespace opgate {
 

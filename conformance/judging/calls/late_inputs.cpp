@@ -12,6 +12,7 @@
 #include "device/simulator.h"
 #include "judging/comparison/output_judgement.h"
 #include "process/default_generator.h"
+#include "spec/spec.h"
 
 namespace opgate {
 namespace {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "inputs/bad_inputs.h"
+#include "spec/spec.h"
 
 namespace opgate {
 

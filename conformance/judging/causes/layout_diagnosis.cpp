@@ -14,6 +14,7 @@
 #include "inputs/variant.h"
 #include "judging/comparison/output_judgement.h"
 #include "memory/separated_rows.h"
+#include "spec/spec.h"
 
 namespace opgate {
 namespace {

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "base/text.h"
+#include "spec/spec.h"
 
 namespace opgate {
 namespace {

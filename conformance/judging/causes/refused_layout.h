@@ -5,9 +5,10 @@
 
 #include "call/invoke.h"
 #include "judging/verdict.h"
-#include "spec/spec.h"
 
 namespace opgate {
+
+struct Spec;
 
 /// A note where the spec is a draft and the message names the layout ("x must be contiguous", an alignment),
 /// or is empty, as that of `assert x.is_contiguous()`: a draft does not promise that the operator takes every

@@ -1,6 +1,7 @@
 #include "judging/comparison/compiled_agreement.h"
 
 #include "judging/comparison/output_judgement.h"
+#include "spec/spec.h"
 
 namespace opgate {
 namespace {

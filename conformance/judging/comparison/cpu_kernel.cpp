@@ -1,6 +1,7 @@
 #include "judging/comparison/cpu_kernel.h"
 
 #include "call/observation.h"
+#include "spec/spec.h"
 
 namespace opgate {
 

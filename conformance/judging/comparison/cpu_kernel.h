@@ -5,7 +5,6 @@
 
 #include "call/invoke.h"
 #include "inputs/value_cache.h"
-#include "spec/spec.h"
 
 namespace opgate {
 

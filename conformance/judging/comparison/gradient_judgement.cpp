@@ -14,6 +14,7 @@
 #include "judging/comparison/memory_judgement.h"
 #include "judging/comparison/output_judgement.h"
 #include "judging/fault.h"
+#include "spec/spec.h"
 
 namespace opgate {
 namespace {

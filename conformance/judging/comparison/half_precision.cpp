@@ -102,7 +102,7 @@ at::Tensor always_far_off(const std::vector<Round>& rounds, size_t i) {
 Judgement judge_half_precision(CallUnderTest& under_test) {
   const Observation& seen = under_test.observed();
   const c10::ScalarType dtype = under_test.key().dtype;
-  if (under_test.key().spec->promised(Promise::nondeterministic_seeded) || seen.drew_random_numbers)
+  if (under_test.promised(Promise::nondeterministic_seeded) || seen.drew_random_numbers)
     return Judgement::pass();
   std::vector<Round> rounds;
   for (size_t number = 0; number < kRounds; ++number) {

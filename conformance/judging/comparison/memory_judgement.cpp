@@ -9,6 +9,7 @@
 #include "inputs/variant_text.h"
 #include "judging/comparison/output_judgement.h"
 #include "judging/fault.h"
+#include "spec/spec.h"
 
 namespace opgate {
 namespace {

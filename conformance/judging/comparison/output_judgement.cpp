@@ -1,6 +1,7 @@
 #include "judging/comparison/output_judgement.h"
 
 #include <fmt/format.h>
+#include <opgate/error.h>
 
 #include <algorithm>
 
@@ -12,6 +13,7 @@
 #include "judging/comparison/scale_of_terms.h"
 #include "layouts/geometry.h"
 #include "spec/recordings.h"
+#include "spec/spec.h"
 
 namespace opgate {
 namespace {

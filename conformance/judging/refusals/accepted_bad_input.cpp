@@ -11,6 +11,7 @@
 #include "judging/comparison/output_judgement.h"
 #include "judging/fault.h"
 #include "layouts/geometry.h"
+#include "spec/spec.h"
 #include "spec/specs.h"
 
 namespace opgate {

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "inputs/tensor_slots.h"
 #include "judging/comparison/memory_judgement.h"
+#include "spec/spec.h"
 
 namespace opgate {
 

@@ -12,6 +12,7 @@
 #include "base/dtypes.h"
 #include "device/device.h"
 #include "inputs/tensor_slots.h"
+#include "spec/spec.h"
 
 namespace opgate {
 namespace {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "spec/registration.h"
+#include "spec/spec.h"
 
 namespace opgate {
 

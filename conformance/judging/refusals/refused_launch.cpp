@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "base/text.h"
 #include "device/accelerator.h"
 #include "device/simulator.h"
 #include "judging/comparison/output_judgement.h"
@@ -43,8 +42,8 @@ Judgement judge_refused_launches(CallUnderTest& under_test) {
         fmt::format("launch {}, of {}, is refused: {}", number, *kernel, does),
         fmt::format("{} is missing behind the launch", accelerator(key.device).words().launch_check),
         {}};
-    return key.spec->promised(Promise::clear_errors) ? Judgement::fail(std::move(finding))
-                                                     : Judgement::note(std::move(finding));
+    return under_test.promised(Promise::clear_errors) ? Judgement::fail(std::move(finding))
+                                                      : Judgement::note(std::move(finding));
   }
   return Judgement::pass();
 }

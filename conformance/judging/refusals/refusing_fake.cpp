@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "judging/fault.h"
+#include "spec/spec.h"
 
 namespace opgate {
 namespace {

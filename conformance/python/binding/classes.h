@@ -6,9 +6,9 @@
 #include <map>
 #include <string>
 
-#include "spec/spec.h"
-
 namespace opgate {
+
+struct Spec;
 
 /// Sets the model of the class's spec, which is written in Python: `functions` holds what makes it as
 /// "__init__", and what takes it and the method's arguments, by the method's name. They hold the GIL while

@@ -13,7 +13,6 @@
 #include "python/binding/parts.h"
 #include "python/binding/reference.h"
 #include "run/project_setup.h"
-#include "run/worker.h"
 
 namespace opgate {
 namespace {

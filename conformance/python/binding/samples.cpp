@@ -7,7 +7,6 @@
 #include "base/dtypes.h"
 #include "call/observation.h"
 #include "device/device.h"
-#include "device/simulator.h"
 #include "inputs/larger_samples.h"
 #include "inputs/variant.h"
 #include "judging/all_checks.h"
