@@ -32,12 +32,23 @@ def join(parts: list[Path], to: Path) -> Path:
         for part in parts:
             run("wheel", "unpack", part, "--dest", work / "all")
         (unpacked,) = (work / "all").iterdir()
+        (work / "packed").mkdir()
         run("wheel", "pack", unpacked, "--dest-dir", work / "packed")
         (packed,) = (work / "packed").iterdir()
         run("wheel", "tags", "--remove", "--python-tag", "py3", "--abi-tag", "none", packed)
         (tagged,) = (work / "packed").iterdir()
         excluded = [word for name in OTHERS for word in ("--exclude", name)]
-        run("auditwheel", "repair", "--plat", TAG, *excluded, "--wheel-dir", work / "repaired", tagged)
+        run(
+            "auditwheel",
+            "repair",
+            "--only-plat",
+            "--plat",
+            TAG,
+            *excluded,
+            "--wheel-dir",
+            work / "repaired",
+            tagged,
+        )
         (repaired,) = (work / "repaired").iterdir()
         run("twine", "check", "--strict", repaired)
         for old in to.glob(repaired.name):
