@@ -205,6 +205,20 @@ def test_what_a_build_needs_is_named(run: Run, site: Path) -> None:
     assert "there is no C++ compiler /no compiler: install g++ 11 or newer" in built.stderr
 
 
+def test_an_old_cmake_is_named(run: Run, site: Path, tmp_path: Path) -> None:
+    install_torch(site, "3.0.0")
+    write_sources(site)
+    old = tmp_path / "old programs"
+    old.mkdir()
+    (old / "cmake").write_text("#!/bin/sh\necho cmake version 3.25.1\n")
+    (old / "cmake").chmod(0o755)
+    # The interpreter's own folder comes first, so that it must be another one.
+    code = f"import sys; sys.executable = {str(old / 'python')!r}; import opgate.program as p; p.main()"
+    built = run("engine", "build", code=code)
+    assert built.returncode == 2, built
+    assert f"{old}/cmake is cmake 3.25, which is too old: pip install 'opgate[build]'" in built.stderr
+
+
 def test_a_build_waits_for_another_one(run: Run, site: Path, tmp_path: Path) -> None:
     import fcntl
 

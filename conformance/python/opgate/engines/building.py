@@ -20,6 +20,7 @@ from opgate.engines.torch_here import Torch
 SOURCES = PACKAGE / "sources"
 _STEP = re.compile(r"\[(\d+)/(\d+)\]")
 _TAIL = 25  # lines of the log that an error shows
+_OLDEST_CMAKE = (3, 28)
 
 
 class BuildError(Exception):
@@ -58,6 +59,12 @@ def _tools() -> Path:
     missing = [name for name, path in found.items() if path is None]
     if missing:
         raise BuildError(f"{' and '.join(missing)} not found: pip install 'opgate[build]'")
+    version = _version_of(found["cmake"])
+    if version < _OLDEST_CMAKE:
+        numbers = ".".join(map(str, version))
+        raise BuildError(
+            f"{found['cmake']} is cmake {numbers}, which is too old: pip install 'opgate[build]'"
+        )
     compiler = os.environ.get("CXX") or "c++"
     if shutil.which(compiler) is None:
         raise BuildError(
@@ -70,6 +77,11 @@ def _tools() -> Path:
             "interpreter that has them, such as those of uv, conda and pyenv"
         )
     return found["cmake"]  # type: ignore[return-value]
+
+
+def _version_of(cmake: Path | None) -> tuple[int, ...]:
+    said = subprocess.run([str(cmake), "--version"], capture_output=True, text=True, check=False).stdout
+    return tuple(int(number) for number in re.findall(r"\d+", said)[:2])
 
 
 def _program(name: str, beside: Path) -> Path | None:
@@ -125,8 +137,8 @@ def _run(command: list[object], file: object, log: Path) -> None:
 
 def _failure(log: Path) -> str:
     lines = log.read_text().splitlines()
-    faults = [line for line in lines if re.search(r"\berror\b|CMake Error|OpGate: ", line)]
-    shown = "\n".join((faults or lines)[-_TAIL:])
+    faults = [number for number, line in enumerate(lines) if re.search(r"\berror:|CMake Error", line)]
+    shown = "\n".join(lines[faults[0] if faults else -_TAIL :][:_TAIL])
     return f"the engine could not be compiled; {log} has the whole output:\n{shown}"
 
 
