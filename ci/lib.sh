@@ -71,18 +71,30 @@ make_environment() {
   printf '%s' "$wanted" > "$stamp"
 }
 
-newest_python() {
-  # An interpreter must be able to make a virtual environment and have headers; torch has wheels up to Python 3.14.
-  local candidate version newest= newest_version=0
-  for candidate in python3.14 python3.13 python3.12 python3.11 python3 /usr/bin/python3; do
+# usable_pythons CANDIDATE...: the minor version and the path of those that can make a virtual environment and have headers, one
+# of each version; torch has wheels for Python up to 3.14.
+usable_pythons() {
+  local candidate version seen=" "
+  for candidate in "$@"; do
     version=$("$candidate" -c 'import sys, ensurepip, sysconfig, pathlib
 usable = (3, 11) <= sys.version_info < (3, 15) and pathlib.Path(sysconfig.get_path("include"), "Python.h").exists()
-print(sys.version_info.minor if usable else 0)' 2>/dev/null) || continue
-    if [ "$version" -gt "$newest_version" ]; then newest=$candidate; newest_version=$version; fi
+print(sys.version_info.minor if usable else "")' 2>/dev/null) || continue
+    if [ -n "$version" ] && [[ $seen != *" $version "* ]]; then
+      seen+="$version "
+      printf '%s %s\n' "$version" "$(command -v "$candidate")"
+    fi
   done
-  if [ -n "$newest" ]; then command -v "$newest"; return; fi
-  die "no Python 3.11 or newer with venv and headers was found; put one on PATH"
 }
+
+newest_python() {
+  local newest
+  newest=$(usable_pythons python3.{14..11} python3 /usr/bin/python3 | sort -rn | sed -n '1s/^[0-9]* //p')
+  [ -n "$newest" ] || die "no Python 3.11 or newer with venv and headers was found; put one on PATH"
+  printf '%s\n' "$newest"
+}
+
+# Those for which a wheel has a binding.
+pythons_of_wheel() { usable_pythons python3.{11..14} "${PYENV_ROOT:-$HOME/.pyenv}"/versions/3.1[1-4].*/bin/python3; }
 
 choose_python() {
   if [ -n "${OPGATE_PYTHON:-}" ]; then

@@ -39,10 +39,6 @@ def _(x):
     return torch.empty_like(x)
 """
 
-needs_uv = pytest.mark.skipif(
-    importlib.util.find_spec("uv") is None, reason="uv makes the environment; ci/gate and ci/test install it"
-)
-
 
 def run(
     *words: str | Path, folder: Path, path: Path | None = None, variables: dict[str, str] | None = None
@@ -70,20 +66,17 @@ def done(result: subprocess.CompletedProcess[str]) -> subprocess.CompletedProces
 
 def pythons() -> list[str]:
     """Other Pythons of this machine for which the wheel has a binding, by their paths."""
-    here = f"{sys.version_info.major}.{sys.version_info.minor}"
-    listed = subprocess.run(
-        ["bash", "-c", "source ci/lib.sh; source <(sed -n '/^pythons() {/,/^}/p' ci/wheel); pythons"],
-        cwd=SOURCE,
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout
-    return [line.split(" ", 1)[1] for line in listed.splitlines() if not line.startswith(f"{here} ")]
+    command = ["bash", "-c", "source ci/lib.sh; pythons_of_wheel"]
+    listed = subprocess.run(command, cwd=SOURCE, capture_output=True, text=True, check=True).stdout
+    by_minor = dict(line.split(" ", 1) for line in listed.splitlines())
+    return [path for minor, path in by_minor.items() if int(minor) != sys.version_info.minor]
 
 
 @pytest.fixture(scope="session")
 def wheel(source: Path, build: Path) -> Path:
     """The wheel for the torch that is tested. What is compiled already is used again."""
+    if importlib.util.find_spec("uv") is None:
+        pytest.skip("uv makes environments; ci/gate and ci/test install it")
     (build / "wheel").mkdir(exist_ok=True)
     with (build / "wheel" / "lock").open("w") as lock:  # tests in another process may build it, too
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -137,7 +130,6 @@ def test_it_is_one_file_for_all_pythons_and_requires_no_torch(wheel: Path) -> No
 
 
 @pytest.mark.long
-@needs_uv
 @pytest.mark.parametrize("python", pythons()[-1:] or [sys.executable])
 def test_a_mistake_in_an_operator_is_found_without_a_compiler(
     wheel: Path, python: str, tmp_path: Path
@@ -158,7 +150,6 @@ def test_a_mistake_in_an_operator_is_found_without_a_compiler(
 
 
 @pytest.mark.exhaustive
-@needs_uv
 def test_python_finds_its_engine(programs: Path, tmp_path: Path) -> None:
     call = "opgate.check(torch.ops.aten.relu.default, [(torch.randn(3, 4),)], checks=['value.layout'])"
     check = f"import torch, opgate; {call}"
@@ -166,7 +157,6 @@ def test_python_finds_its_engine(programs: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.exhaustive
-@needs_uv
 def test_a_project_is_built_against_the_wheel_and_its_ctests_pass(
     programs: Path, project: Path, opgate: Callable[..., subprocess.CompletedProcess[str]]
 ) -> None:
@@ -200,7 +190,6 @@ def test_the_simulated_device_is_in_it(wheel: Path, has_simulator: bool) -> None
 
 
 @pytest.mark.exhaustive
-@needs_uv
 def test_a_cuda_library_is_checked_on_the_simulated_device(
     programs: Path, source: Path, tmp_path: Path, has_simulator: bool
 ) -> None:
@@ -210,7 +199,6 @@ def test_a_cuda_library_is_checked_on_the_simulated_device(
 
 
 @pytest.mark.exhaustive
-@needs_uv
 def test_pytest_finds_the_plugin(programs: Path, tmp_path: Path) -> None:
     said = done(run(programs / "python", "-m", "pytest", "--help", folder=tmp_path)).stdout
     assert "--opgate" in said
