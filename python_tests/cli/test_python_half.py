@@ -151,3 +151,20 @@ def test_an_operator_that_forks_has_one_verdict(
     assert result.returncode == 0, result
     results = read_results(project / ".opgate")
     assert len(results.cases) == results.header["cases"]
+
+
+def test_a_file_of_a_package_that_is_not_imported_may_change(
+    run: Callable[..., Completed], project: Path
+) -> None:
+    """Results name the contents of the whole package, and so must what is kept of it."""
+    package = project / "promises"
+    package.mkdir()
+    (package / "__init__.py").write_text(SPEC)
+    (package / "unused.py").write_text("# before\n")
+    config = project / "opgate.toml"
+    config.write_text(config.read_text().replace("asked_once_specs", "promises"))
+    words = ["run", "--op", "twice", "--check", "value.reference", "fake.metadata", "--device", "cpu"]
+    assert run(*words).returncode == 0
+    (package / "unused.py").write_text("# afterwards\n")
+    again = run(*words)
+    assert again.returncode == 0, again

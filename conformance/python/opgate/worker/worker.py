@@ -62,8 +62,10 @@ class Worker:
         self.modules = project.files | listed
         self.operators, self.registered = registrations(project, listed)
         self.torch_version = version_of_torch()
-        self.sources = digest_of([*setup["modules"], *onnx_forms.modules(), "opgate"])
-        self.other_files = other_files(setup, self.checks)
+        packages = [*setup["modules"], *onnx_forms.modules(), "opgate"]
+        self.sources = digest_of(packages)
+        # The digest is of files that nothing has imported, too.
+        self.other_files = other_files(setup, self.checks) + list(module_files(packages).values())
 
         self.process = os.getpid()
         self.name = f"the Python worker{' of the simulated device' if setup['simulated'] else ''}"
