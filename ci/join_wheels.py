@@ -51,8 +51,6 @@ def join(parts: list[Path], to: Path) -> Path:
         )
         (repaired,) = (work / "repaired").iterdir()
         run("twine", "check", "--strict", repaired)
-        for old in to.glob(repaired.name):
-            old.unlink()
         to.mkdir(parents=True, exist_ok=True)
         final = to / repaired.name
         final.write_bytes(repaired.read_bytes())

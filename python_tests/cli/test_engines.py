@@ -119,7 +119,7 @@ def test_a_torch_that_is_too_old_is_refused(run: Run, site: Path) -> None:
 def test_no_torch_is_refused(run: Run) -> None:
     # Isolated from the environment's packages, torch among them.
     isolate = "import sys; sys.path[:] = [each for each in sys.path if 'site-packages' not in each]"
-    done = run(code=f"{isolate}; import opgate.engines.choice as c; c.engine_here()")
+    done = run(code=f"{isolate}; import opgate.engines.choice as c; c.supported_torch()")
     assert f"NoEngineError: {sys.executable} has no torch: install the one" in done.stderr, done
 
 

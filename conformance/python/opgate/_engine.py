@@ -6,10 +6,10 @@ An extension module of this name comes before a source file, so that a build for
 import importlib.util
 import sys
 
-from opgate.engines.choice import NoEngineError, binding_in, engine_here
+from opgate.engines.choice import NoEngineError, binding_in, engine_for, supported_torch
 
 try:
-    _binding = binding_in(engine_here())
+    _binding = binding_in(engine_for(supported_torch()))
 except NoEngineError as error:
     raise ImportError(f"opgate: {error}") from None
 _spec = importlib.util.spec_from_file_location(__name__, _binding)

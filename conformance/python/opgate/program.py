@@ -6,8 +6,7 @@ import os
 import sys
 from pathlib import Path
 
-from opgate.engines.choice import PACKAGE, NoEngineError, engine_here
-from opgate.engines.torch_here import torch_here
+from opgate.engines.choice import PACKAGE, NoEngineError, engine_for, supported_torch
 
 
 def main() -> None:
@@ -17,13 +16,13 @@ def main() -> None:
 
         sys.exit(engine(sys.argv[2:]))
     try:
-        folder = engine_here()
+        torch = supported_torch()
+        folder = engine_for(torch)
     except NoEngineError as error:
         print(f"opgate: {error}", file=sys.stderr)
         sys.exit(2)
     os.environ.setdefault("OPGATE_PYTHON", sys.executable)
-    torch = torch_here()
-    if torch is not None and torch.folder.parent != PACKAGE.parent:
+    if torch.folder.parent != PACKAGE.parent:
         # The program finds torch's libraries beside this package; elsewhere the loader has to be asked.
         _prepend("LD_LIBRARY_PATH", torch.folder / "lib")
     os.execv(folder / "bin" / "opgate", ["opgate", *sys.argv[1:]])

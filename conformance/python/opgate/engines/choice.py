@@ -23,14 +23,19 @@ class NoEngineError(Exception):
     """There is no engine for this environment; the message says why, and what to do."""
 
 
-def engine_here() -> Path:
-    """The folder of the engine that fits. Raises NoEngineError if there is none."""
+def supported_torch() -> Torch:
+    """The torch that is here. Raises NoEngineError if there is none, or if no engine can serve it."""
     torch = torch_here()
     if torch is None:
         raise NoEngineError(f"{sys.executable} has no torch: install the one of your operators. {_known()}")
     if torch.is_too_old:
         oldest = ".".join(map(str, OLDEST))
         raise NoEngineError(f"torch {torch.version} is too old: OpGate needs {oldest} or newer. {_known()}")
+    return torch
+
+
+def engine_for(torch: Torch) -> Path:
+    """The folder of the engine that fits torch and this Python. Raises NoEngineError if there is none."""
     in_wheel = built_engines().get(torch.release or torch.version)
     for engine in (engine_folder(torch), in_wheel):
         if engine is not None and binding_in(engine) is not None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import sys
 import time
 
 from opgate.engines.building import BuildError, build_engine
-from opgate.engines.choice import NoEngineError, binding_in, built_engines, cache_folder, engine_here
-from opgate.engines.torch_here import OLDEST, torch_here
+from opgate.engines.choice import NoEngineError, built_engines, cache_folder, engine_for, supported_torch
+from opgate.engines.torch_here import torch_here
 
 
 def main(words: list[str]) -> int:
@@ -38,7 +39,7 @@ def _list() -> int:
     for folder in sorted(cache_folder().glob("torch-*")):
         print(f"{folder.name.replace('-', ' ', 1):<18} compiled here, {folder}")
     try:
-        print(f"used here: {engine_here()}")
+        print(f"used here: {engine_for(supported_torch())}")
     except NoEngineError as error:
         print(f"used here: none: {error}")
         return 2
@@ -46,18 +47,14 @@ def _list() -> int:
 
 
 def _build(jobs: int) -> int:
-    torch = torch_here()
-    if torch is None or torch.is_too_old:
-        oldest = ".".join(map(str, OLDEST))
-        found = f"torch {torch.version}, which is too old" if torch else "no torch"
-        print(f"opgate engine: {sys.executable} has {found}: install {oldest} or newer", file=sys.stderr)
-        return 2
     try:
-        if binding_in(engine_here()) is not None:
-            print(f"opgate engine: {engine_here()} fits torch {torch.version} already", file=sys.stderr)
-            return 0
-    except NoEngineError:
-        pass
+        torch = supported_torch()
+    except NoEngineError as error:
+        print(f"opgate engine: {error}", file=sys.stderr)
+        return 2
+    with contextlib.suppress(NoEngineError):
+        print(f"opgate engine: {engine_for(torch)} fits torch {torch.version} already", file=sys.stderr)
+        return 0
     began = time.monotonic()
     print(f"opgate: compiling the engine for torch {torch.version}, {jobs} at a time", file=sys.stderr)
     try:
