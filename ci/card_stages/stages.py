@@ -148,7 +148,7 @@ def triton(machine: Machine, seconds: float) -> dict[str, Any]:
     program = [sys.executable, str(machine.source / "fixtures" / "programs" / "triton_values.py")]
     simulated = [machine.program("opgate"), "sim", "--seconds", "0", "--tool", "api", "--", *program]
     if machine.dry:
-        return {"left_out": "python_tests/cli/test_triton.py runs the program"}
+        return {"left_out": "python_tests/cli/simulated/test_triton.py runs the program"}
     result: dict[str, Any] = {}
     for side, command in (("card", program), ("simulator", simulated)):
         ran = machine.run(command, seconds / 2)

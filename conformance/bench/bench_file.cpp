@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/dtypes.h"
-#include "base/files.h"
+#include "base/files/files.h"
 #include "base/text.h"
 #include "inputs/call_key.h"
 #include "spec/spec.h"

@@ -5,7 +5,7 @@
 #include <memory>
 #include <string_view>
 
-#include "spec/registered_name.h"
+#include "spec/schema/registered_name.h"
 
 namespace opgate {
 namespace {

@@ -9,7 +9,7 @@
 #include "device/device.h"
 #include "judging/check.h"
 #include "judging/verdict.h"
-#include "spec/registered_name.h"
+#include "spec/schema/registered_name.h"
 #include "spec/spec.h"
 
 namespace opgate::registration_kernels {

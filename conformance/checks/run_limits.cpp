@@ -20,7 +20,7 @@
 #include "judging/fault.h"
 #include "judging/refusals/refused_launch.h"
 #include "process/cpu_time.h"
-#include "spec/function_name.h"
+#include "spec/schema/function_name.h"
 #include "spec/spec.h"
 
 namespace opgate::run_limits {

@@ -7,8 +7,8 @@
 #include <charconv>
 #include <iterator>
 
-#include "base/atomic_file.h"
-#include "base/files.h"
+#include "base/files/atomic_file.h"
+#include "base/files/files.h"
 #include "base/pickle.h"
 #include "compare/elements.h"
 

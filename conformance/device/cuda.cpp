@@ -9,7 +9,7 @@
 #include <array>
 #include <filesystem>
 
-#include "base/files.h"
+#include "base/files/files.h"
 #include "base/text.h"
 #include "device/accelerator.h"
 #include "device/torch_cuda.h"

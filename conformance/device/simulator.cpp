@@ -11,10 +11,10 @@
 #include <sstream>
 
 #include <opgate_sim/loaded.h>
-#include "base/cache_folder.h"
-#include "base/files.h"
+#include "base/files/cache_folder.h"
+#include "base/files/files.h"
+#include "base/files/search_path.h"
 #include "base/function_name.h"
-#include "base/search_path.h"
 #include "device/torch_cuda.h"
 
 namespace opgate {

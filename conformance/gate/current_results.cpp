@@ -8,13 +8,13 @@
 #include <set>
 #include <vector>
 
-#include "base/files.h"
+#include "base/files/files.h"
 #include "gate/modules_here.h"
 #include "provenance/digests.h"
 #include "provenance/file_digest.h"
-#include "run/programs.h"
 #include "run/project_setup.h"
-#include "run/worker_process.h"
+#include "run/python/programs.h"
+#include "run/worker/worker_process.h"
 
 namespace opgate {
 namespace {

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "process/run_program.h"
-#include "run/programs.h"
+#include "run/python/programs.h"
 
 namespace opgate {
 

@@ -11,7 +11,7 @@
 
 #include "base/explanation.h"
 #include "base/registry.h"
-#include "gate/coverage_file.h"
+#include "gate/ledger/coverage_file.h"
 #include "gate/old_package.h"
 #include "gate/partial.h"
 #include "gate/speed_pair.h"

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdio>
 
+#include "base/text.h"
 #include "plan/patterns.h"
 
 namespace opgate {
@@ -65,18 +66,6 @@ Waiver waiver_from(const toml::table& table, const fs::path& file) {
   return waiver;
 }
 
-// The day after `today` by so many days; both as "2026-11-22".
-std::string day_after(const std::string& today, int64_t days) {
-  int year = 0;
-  unsigned month = 0, day = 0;
-  std::sscanf(today.c_str(), "%d-%u-%u", &year, &month, &day);
-  const std::chrono::sys_days first =
-      std::chrono::year(year) / std::chrono::month(month) / std::chrono::day(day);
-  const std::chrono::year_month_day last(first + std::chrono::days(days));
-  return fmt::format("{:04}-{:02}-{:02}", static_cast<int>(last.year()), static_cast<unsigned>(last.month()),
-                     static_cast<unsigned>(last.day()));
-}
-
 // Applies the waiver and returns how many remarks it matches. It also matches notes: what fails in the
 // base, too, is only a note now, but will be refused once this commit is the base.
 size_t use(const Waiver& waiver, Remarks& remarks) {
@@ -91,6 +80,22 @@ size_t use(const Waiver& waiver, Remarks& remarks) {
 }
 
 }  // namespace
+
+std::string today() {
+  constexpr size_t kLength = std::string_view("2026-11-22").size();
+  return timestamp().substr(0, kLength);
+}
+
+std::string day_after(const std::string& day, int64_t days) {
+  int year = 0;
+  unsigned month = 0, of_month = 0;
+  std::sscanf(day.c_str(), "%d-%u-%u", &year, &month, &of_month);
+  const std::chrono::sys_days first =
+      std::chrono::year(year) / std::chrono::month(month) / std::chrono::day(of_month);
+  const std::chrono::year_month_day last(first + std::chrono::days(days));
+  return fmt::format("{:04}-{:02}-{:02}", static_cast<int>(last.year()), static_cast<unsigned>(last.month()),
+                     static_cast<unsigned>(last.day()));
+}
 
 bool covers(const Waiver& waiver, const Remark& remark) {
   const bool for_all = remark.op.empty() && waiver.op == kAllOperators;

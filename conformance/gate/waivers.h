@@ -27,6 +27,12 @@ struct Waiver {
   std::string where;      ///< file:line
 };
 
+/// The day in UTC, as the dates of waivers are written.
+std::string today();
+
+/// The day so many days after another one.
+std::string day_after(const std::string& day, int64_t days);
+
 /// Whether the waiver is for this remark.
 bool covers(const Waiver& waiver, const Remark& remark);
 

@@ -9,7 +9,7 @@
 #include "inputs/bad_inputs.h"
 #include "inputs/tensor_slots.h"
 #include "inputs/variant_text.h"
-#include "spec/function_name.h"
+#include "spec/schema/function_name.h"
 #include "spec/spec.h"
 
 namespace opgate {

@@ -5,7 +5,7 @@
 #include "compare/float_format.h"
 #include "inputs/tensor_slots.h"
 #include "judging/comparison/cpu_kernel.h"
-#include "spec/function_name.h"
+#include "spec/schema/function_name.h"
 #include "spec/spec.h"
 #include "spec/specs.h"
 #include "values/domain.h"

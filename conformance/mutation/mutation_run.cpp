@@ -11,7 +11,7 @@
 #include "judging/verdict.h"
 #include "mutation/worker_templates.h"
 #include "process/mutants.h"
-#include "run/attend.h"
+#include "run/worker/attend.h"
 
 namespace opgate {
 namespace {

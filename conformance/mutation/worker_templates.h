@@ -1,8 +1,8 @@
 // The processes from which workers are forked for as long as there are mutants, one for each kind of worker.
 #pragma once
 
-#include "run/python_half.h"
-#include "run/worker_template.h"
+#include "run/python/python_half.h"
+#include "run/worker/worker_template.h"
 
 namespace opgate {
 

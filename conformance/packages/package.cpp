@@ -13,9 +13,9 @@
 #include "base/text.h"
 #include "compare/kept_results.h"
 #include "device/device.h"
-#include "spec/sample_json.h"
+#include "spec/json/sample_json.h"
+#include "spec/json/spec_json.h"
 #include "spec/spec.h"
-#include "spec/spec_json.h"
 #include "spec/specs.h"
 
 namespace opgate {

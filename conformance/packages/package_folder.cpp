@@ -5,7 +5,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "base/files.h"
+#include "base/files/files.h"
 #include "base/sha1.h"
 #include "device/simulator.h"
 #include "packages/concurrent_runs.h"

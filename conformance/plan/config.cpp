@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <sstream>
 
-#include "base/files.h"
+#include "base/files/files.h"
 
 namespace opgate {
 namespace fs = std::filesystem;

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/descriptor.h"
+#include "base/files/descriptor.h"
 #include "process/command.h"
 
 namespace opgate {

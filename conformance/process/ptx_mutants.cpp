@@ -14,7 +14,7 @@
 #include <string_view>
 #include <utility>
 
-#include "base/files.h"
+#include "base/files/files.h"
 #include "process/mutants.h"
 
 namespace opgate {

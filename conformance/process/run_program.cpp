@@ -14,7 +14,7 @@
 #include <thread>
 #include <utility>
 
-#include "base/descriptor.h"
+#include "base/files/descriptor.h"
 #include "process/interrupt.h"
 
 namespace opgate {

@@ -10,7 +10,7 @@
 #include <set>
 #include <sstream>
 
-#include "base/files.h"
+#include "base/files/files.h"
 #include "process/run_program.h"
 #include "provenance/source_files.h"
 #include "provenance/walk.h"

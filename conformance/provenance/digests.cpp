@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "base/files.h"
+#include "base/files/files.h"
 #include "base/sha1.h"
-#include "process/library.h"
+#include "process/libraries/library.h"
 #include "provenance/file_digest.h"
-#include "spec/json_folder.h"
+#include "spec/json/json_folder.h"
 
 namespace opgate {
 namespace fs = std::filesystem;

@@ -8,9 +8,9 @@
 #include <cstdint>
 #include <optional>
 
-#include "base/atomic_file.h"
-#include "base/cache_folder.h"
-#include "base/files.h"
+#include "base/files/atomic_file.h"
+#include "base/files/cache_folder.h"
+#include "base/files/files.h"
 #include "base/sha1.h"
 
 namespace opgate {

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <array>
 
-#include "base/files.h"
+#include "base/files/files.h"
 #include "base/sha1.h"
 #include "provenance/source_files.h"
 #include "provenance/walk.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "base/files.h"
+#include "base/files/files.h"
 #include "base/sha1.h"
 #include "spec/spec.h"
 

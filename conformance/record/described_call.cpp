@@ -19,7 +19,7 @@
 #include "base/tensors_in.h"
 #include "device/device.h"
 #include "inputs/call_key.h"
-#include "spec/sample_json.h"
+#include "spec/json/sample_json.h"
 
 namespace opgate {
 namespace {

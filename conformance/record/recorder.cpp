@@ -27,7 +27,7 @@
 #include "base/build.h"
 #include "record/described_call.h"
 #include "record/log.h"
-#include "spec/function_name.h"
+#include "spec/schema/function_name.h"
 
 namespace opgate {
 namespace {

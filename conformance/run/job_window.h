@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "run/work_queue.h"
-#include "run/worker_process.h"
+#include "run/worker/worker_process.h"
 
 namespace opgate {
 

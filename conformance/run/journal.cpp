@@ -16,7 +16,7 @@
 #include <optional>
 #include <tuple>
 
-#include "base/files.h"
+#include "base/files/files.h"
 #include "base/text.h"
 #include "judging/calls/call_facts.h"
 #include "judging/verdict.h"

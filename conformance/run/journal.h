@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/descriptor.h"
+#include "base/files/descriptor.h"
 #include "plan/costs.h"
 #include "run/run_header.h"
 #include "run/run_listener.h"

@@ -5,13 +5,13 @@
 
 #include <algorithm>
 
-#include "process/library.h"
+#include "process/libraries/library.h"
+#include "spec/json/samples_file.h"
+#include "spec/json/spec_json.h"
 #include "spec/recordings.h"
-#include "spec/registered_name.h"
 #include "spec/registration.h"
 #include "spec/regressions.h"
-#include "spec/samples_file.h"
-#include "spec/spec_json.h"
+#include "spec/schema/registered_name.h"
 
 namespace opgate {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "plan/config.h"
-#include "run/protocol.h"
+#include "run/worker/protocol.h"
 #include "spec/specs.h"
 
 namespace opgate {

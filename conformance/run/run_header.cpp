@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
-#include "spec/function_name.h"
+#include "spec/schema/function_name.h"
 
 namespace opgate {
 

@@ -7,7 +7,7 @@
 
 #include "plan/filter.h"
 #include "plan/shard.h"
-#include "run/module_inputs.h"
+#include "run/python/module_inputs.h"
 #include "spec/coverage.h"
 #include "spec/subject_facts.h"
 

@@ -11,9 +11,9 @@
 #include "judging/calls/step_count.h"
 #include "judging/refusals/assumed_index.h"
 #include "process/interrupt.h"
-#include "run/attend.h"
 #include "run/obstacles.h"
 #include "run/package_jobs.h"
+#include "run/worker/attend.h"
 
 namespace opgate {
 namespace {

@@ -9,9 +9,9 @@
 #include "plan/plan.h"
 #include "process/limits.h"
 #include "run/cost_tracker.h"
-#include "run/programs.h"
-#include "run/python_half.h"
-#include "run/worker_client.h"
+#include "run/python/programs.h"
+#include "run/python/python_half.h"
+#include "run/worker/worker_client.h"
 
 namespace opgate {
 

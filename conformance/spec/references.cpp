@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 #include <opgate/error.h>
 
-#include "spec/function_name.h"
+#include "spec/schema/function_name.h"
 #include "spec/spec.h"
 #include "spec/specs.h"
 

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "spec/json_folder.h"
-#include "spec/sample_json.h"
+#include "spec/json/json_folder.h"
+#include "spec/json/sample_json.h"
 #include "spec/spec.h"
 
 namespace opgate {

@@ -10,7 +10,7 @@
 #include "base/dtypes.h"
 #include "spec/class_promises.h"
 #include "spec/fact_fields.h"
-#include "spec/sample_json.h"
+#include "spec/json/sample_json.h"
 #include "spec/spec.h"
 
 namespace opgate {

@@ -13,7 +13,7 @@
 #include "judging/calls/judge_call.h"
 #include "judging/verdict.h"
 #include "plan/plan.h"
-#include "run/worker.h"
+#include "run/worker/worker.h"
 #include "spec/spec.h"
 #include "spec/specs.h"
 

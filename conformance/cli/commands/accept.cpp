@@ -13,7 +13,7 @@
 #include "cli/terminal/terminal.h"
 #include "gate/broken.h"
 #include "gate/current_results.h"
-#include "gate/ledger.h"
+#include "gate/ledger/ledger.h"
 #include "gate/partial.h"
 #include "gate/speeds.h"
 #include "gate/waivers.h"
@@ -24,8 +24,6 @@ namespace opgate::accept {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr size_t kDateLength = 10;  // the date in "2026-11-22T..."
 
 struct AcceptOptions {
   ProjectOptions project;
@@ -59,7 +57,7 @@ Remarks remarks_on(const State& before, const std::optional<OperatorNames>& not_
                       .base_not_covered = not_covered ? &*not_covered : nullptr};
   Remarks remarks = judge_change(change);
   std::erase_if(remarks, [](const Remark& remark) { return remark.rule == "ledger.incomplete"; });
-  apply_waivers(waivers, timestamp().substr(0, kDateLength), change, remarks);
+  apply_waivers(waivers, today(), change, remarks);
   return remarks;
 }
 

@@ -14,8 +14,8 @@
 #include "judging/comparison/output_judgement.h"
 #include "packages/package.h"
 #include "plan/case_parts.h"
-#include "process/native_libraries.h"
-#include "run/programs.h"
+#include "process/libraries/native_libraries.h"
+#include "run/python/programs.h"
 #include "spec/spec.h"
 
 namespace opgate::aoti {

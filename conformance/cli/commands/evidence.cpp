@@ -8,9 +8,9 @@
 #include "cli/commands/subcommand.h"
 #include "cli/project/project_options.h"
 #include "gate/broken.h"
-#include "gate/device_evidence.h"
-#include "gate/evidence_signature.h"
-#include "gate/toml_text.h"
+#include "gate/evidence/device_evidence.h"
+#include "gate/evidence/evidence_signature.h"
+#include "gate/ledger/toml_text.h"
 #include "run/output_folder.h"
 
 namespace opgate::evidence {

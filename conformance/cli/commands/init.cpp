@@ -11,9 +11,9 @@
 #include "cli/project/first_config.h"
 #include "cli/project/project_options.h"
 #include "process/run_program.h"
-#include "run/programs.h"
 #include "run/project_setup.h"
-#include "run/protocol.h"
+#include "run/python/programs.h"
+#include "run/worker/protocol.h"
 
 namespace opgate::init {
 namespace {

@@ -12,10 +12,10 @@
 #include "cli/commands/subcommand.h"
 #include "cli/project/project_options.h"
 #include "device/simulator.h"
-#include "gate/evidence_signature.h"
+#include "gate/evidence/evidence_signature.h"
 #include "plan/config.h"
 #include "process/run_program.h"
-#include "run/programs.h"
+#include "run/python/programs.h"
 
 namespace opgate::judge {
 namespace {

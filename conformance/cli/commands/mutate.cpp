@@ -17,7 +17,7 @@
 #include "process/interrupt.h"
 #include "process/mutants.h"
 #include "process/run_program.h"
-#include "run/programs.h"
+#include "run/python/programs.h"
 
 namespace opgate::mutate {
 namespace {

@@ -8,9 +8,9 @@
 #include <algorithm>
 
 #include "base/build.h"
-#include "base/files.h"
-#include "base/scratch_folder.h"
-#include "base/search_path.h"
+#include "base/files/files.h"
+#include "base/files/scratch_folder.h"
+#include "base/files/search_path.h"
 #include "base/text.h"
 #include "cli/commands/subcommand.h"
 #include "cli/project/first_config.h"
@@ -20,9 +20,9 @@
 #include "cli/terminal/terminal.h"
 #include "device/device.h"
 #include "device/simulator.h"
-#include "process/python_package.h"
+#include "process/libraries/python_package.h"
 #include "process/run_program.h"
-#include "spec/function_name.h"
+#include "spec/schema/function_name.h"
 
 namespace opgate::record {
 namespace {

@@ -6,7 +6,7 @@
 #include "cli/project/project_options.h"
 #include "process/run_program.h"
 #include "run/output_folder.h"
-#include "run/programs.h"
+#include "run/python/programs.h"
 
 namespace opgate::report {
 namespace {

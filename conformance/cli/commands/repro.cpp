@@ -20,7 +20,7 @@
 #include "judging/all_checks.h"
 #include "plan/case_parts.h"
 #include "process/run_program.h"
-#include "run/programs.h"
+#include "run/python/programs.h"
 #include "spec/spec.h"
 
 namespace opgate::repro {

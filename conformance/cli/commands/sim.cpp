@@ -14,7 +14,7 @@
 #include <stdexcept>
 
 #include <opgate_sim/schedule.h>
-#include "base/scratch_folder.h"
+#include "base/files/scratch_folder.h"
 #include "cli/commands/subcommand.h"
 #include "cli/results/simulator_findings.h"
 #include "cli/simulation/shortest_schedule.h"

@@ -20,7 +20,7 @@
 #include "judging/all_checks.h"
 #include "process/interrupt.h"
 #include "process/run_program.h"
-#include "run/programs.h"
+#include "run/python/programs.h"
 
 namespace opgate::watch {
 namespace {

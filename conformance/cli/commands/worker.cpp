@@ -1,5 +1,5 @@
 // opgate worker: a worker process of `opgate run`; not for users.
-#include "run/worker.h"
+#include "run/worker/worker.h"
 #include "cli/commands/subcommand.h"
 
 namespace opgate::worker {

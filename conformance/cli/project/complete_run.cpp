@@ -15,7 +15,7 @@
 #include "plan/case_set.h"
 #include "plan/plan.h"
 #include "run/output_folder.h"
-#include "spec/samples_file.h"
+#include "spec/json/samples_file.h"
 #include "spec/spec.h"
 
 namespace opgate {

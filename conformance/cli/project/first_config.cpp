@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "base/atomic_file.h"
+#include "base/files/atomic_file.h"
 
 namespace opgate {
 namespace {

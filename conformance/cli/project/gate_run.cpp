@@ -7,8 +7,8 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
-#include "base/atomic_file.h"
-#include "base/files.h"
+#include "base/files/atomic_file.h"
+#include "base/files/files.h"
 #include "base/text.h"
 #include "cli/project/complete_run.h"
 #include "cli/results/remarks_text.h"
@@ -19,7 +19,7 @@
 #include "gate/base/base_samples.h"
 #include "gate/base/package_compatibility.h"
 #include "gate/current_results.h"
-#include "gate/evidence_signature.h"
+#include "gate/evidence/evidence_signature.h"
 #include "gate/partial.h"
 #include "gate/speeds.h"
 #include "provenance/digests.h"
@@ -30,8 +30,6 @@ namespace opgate::gate {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr size_t kDateLength = 10;  // the date in "2026-11-22T..."
 
 // Removes from `base` what the checks of the head cannot show, and returns whether only some of the base's
 // operators were run. Throws SetupError if the two runs cannot be compared.
@@ -237,7 +235,7 @@ Change GateRun::change_to(RunState& head) {
 // Returns the exit status.
 int GateRun::report(const Change& change) {
   Remarks remarks = judge_change(change);
-  apply_waivers(base_.waivers.value_or(own_waivers_), timestamp().substr(0, kDateLength), change, remarks);
+  apply_waivers(base_.waivers.value_or(own_waivers_), today(), change, remarks);
   write_remarks(results_.parent_path() / "gate.json", base_.name, change.head, remarks);
   fmt::print("\nbase: {}\nhead: {} of {}\n", base_.name, results_.string(), change.head.header.started);
   if (base_.run && base_.run->defects.size() + change.head.defects.size() > 0)

@@ -8,11 +8,11 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "base/files.h"
+#include "base/files/files.h"
 #include "mutation/mutant_json.h"
 #include "process/interrupt.h"
 #include "process/run_program.h"
-#include "run/programs.h"
+#include "run/python/programs.h"
 
 namespace opgate {
 namespace {

@@ -7,8 +7,8 @@
 #include "base/dtypes.h"
 #include "cli/project/project.h"
 #include "plan/case_parts.h"
-#include "spec/sample_json.h"
-#include "spec/samples_file.h"
+#include "spec/json/sample_json.h"
+#include "spec/json/samples_file.h"
 #include "spec/spec.h"
 
 namespace opgate {

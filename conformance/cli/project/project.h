@@ -10,7 +10,7 @@
 
 #include "cli/project/project_options.h"
 #include "plan/config.h"
-#include "run/module_inputs.h"
+#include "run/python/module_inputs.h"
 #include "run/supervisor.h"
 #include "spec/spec.h"
 

@@ -14,7 +14,7 @@
 #include "cli/project/project.h"
 #include "cli/project/run_progress.h"
 #include "device/device.h"
-#include "gate/device_evidence_verdicts.h"
+#include "gate/evidence/device_evidence_verdicts.h"
 #include "judging/calls/call_facts.h"
 #include "provenance/compiler_inputs.h"
 #include "provenance/digests.h"

@@ -9,13 +9,13 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "base/atomic_file.h"
 #include "base/build.h"
 #include "base/dtypes.h"
+#include "base/files/atomic_file.h"
 #include "cli/recording/operator_origins.h"
-#include "spec/function_schema.h"
 #include "spec/recordings.h"
-#include "spec/registered_name.h"
+#include "spec/schema/function_schema.h"
+#include "spec/schema/registered_name.h"
 
 namespace opgate {
 namespace {

@@ -10,8 +10,8 @@
 #include <cerrno>
 #include <nlohmann/json.hpp>
 
-#include "base/descriptor.h"
-#include "process/native_libraries.h"
+#include "base/files/descriptor.h"
+#include "process/libraries/native_libraries.h"
 #include "process/run_program.h"
 
 namespace opgate {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "cli/recording/collect_recordings.h"
-#include "run/programs.h"
+#include "run/python/programs.h"
 
 namespace opgate {
 

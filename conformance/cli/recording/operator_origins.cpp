@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "base/files.h"
-#include "spec/function_name.h"
+#include "base/files/files.h"
+#include "spec/schema/function_name.h"
 #include "spec/specs.h"
 
 namespace opgate {

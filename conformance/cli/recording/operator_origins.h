@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "cli/recording/collect_recordings.h"
-#include "spec/registered_name.h"
+#include "spec/schema/registered_name.h"
 
 namespace opgate {
 

@@ -8,9 +8,9 @@
 #include <nlohmann/json.hpp>
 
 #include "inputs/damage.h"
-#include "process/library.h"
-#include "run/programs.h"
-#include "spec/registered_name.h"
+#include "process/libraries/library.h"
+#include "run/python/programs.h"
+#include "spec/schema/registered_name.h"
 
 namespace opgate {
 namespace {

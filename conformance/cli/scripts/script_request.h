@@ -6,7 +6,7 @@
 
 #include "plan/config.h"
 #include "plan/plan.h"
-#include "run/protocol.h"
+#include "run/worker/protocol.h"
 
 namespace opgate {
 

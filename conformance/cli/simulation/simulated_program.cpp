@@ -7,7 +7,7 @@
 #include <sstream>
 
 #include "device/simulator.h"
-#include "process/python_package.h"
+#include "process/libraries/python_package.h"
 
 namespace opgate {
 namespace {

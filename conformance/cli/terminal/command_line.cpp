@@ -8,7 +8,7 @@
 #include <map>
 
 #include "base/build.h"
-#include "base/files.h"
+#include "base/files/files.h"
 #include "cli/commands/subcommand.h"
 
 namespace opgate {

@@ -11,15 +11,15 @@
 #include <cerrno>
 #include <cstring>
 
-#include "base/atomic_file.h"
 #include "base/build.h"
-#include "base/files.h"
+#include "base/files/atomic_file.h"
+#include "base/files/files.h"
 #include "device/device.h"
 #include "process/run_program.h"
 #include "provenance/digests.h"
 #include "provenance/file_digest.h"
 #include "run/output_folder.h"
-#include "run/programs.h"
+#include "run/python/programs.h"
 
 namespace opgate {
 namespace {

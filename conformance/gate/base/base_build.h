@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "base/descriptor.h"
+#include "base/files/descriptor.h"
 #include "gate/base/process_run.h"
 #include "plan/config.h"
 

@@ -4,15 +4,15 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/atomic_file.h"
-#include "base/files.h"
+#include "base/files/atomic_file.h"
+#include "base/files/files.h"
 #include "base/text.h"
 #include "gate/broken.h"
 #include "gate/rule.h"
 #include "gate/schema_compatibility.h"
 #include "process/run_program.h"
 #include "run/output_folder.h"
-#include "spec/function_name.h"
+#include "spec/schema/function_name.h"
 
 namespace opgate {
 namespace {

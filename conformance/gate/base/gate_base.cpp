@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 #include <opgate/error.h>
 
-#include "gate/evidence_signature.h"
-#include "gate/ledger.h"
+#include "gate/evidence/evidence_signature.h"
+#include "gate/ledger/ledger.h"
 #include "run/output_folder.h"
 
 namespace opgate {

@@ -10,7 +10,7 @@
 
 #include "gate/base/base_build.h"
 #include "gate/broken.h"
-#include "gate/coverage_file.h"
+#include "gate/ledger/coverage_file.h"
 #include "gate/state.h"
 #include "gate/waivers.h"
 

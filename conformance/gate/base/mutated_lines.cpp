@@ -4,7 +4,7 @@
 #include <opgate/error.h>
 #include <sys/wait.h>
 
-#include "base/files.h"
+#include "base/files/files.h"
 #include "process/run_program.h"
 
 namespace opgate {

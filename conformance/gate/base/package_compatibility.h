@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "gate/old_package.h"
-#include "run/protocol.h"
+#include "run/worker/protocol.h"
 
 namespace opgate {
 

@@ -17,9 +17,9 @@
 #include "plan/plan.h"
 #include "python/binding/loaded.h"
 #include "python/binding/parts.h"
+#include "spec/json/sample_json.h"
+#include "spec/json/spec_json.h"
 #include "spec/recordings.h"
-#include "spec/sample_json.h"
-#include "spec/spec_json.h"
 
 namespace opgate {
 namespace {

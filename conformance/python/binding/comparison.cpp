@@ -14,7 +14,7 @@
 #include "layouts/layout.h"
 #include "python/binding/loaded.h"
 #include "python/binding/parts.h"
-#include "spec/sample_json.h"
+#include "spec/json/sample_json.h"
 #include "values/counter.h"
 #include "values/domain.h"
 

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "judging/all_checks.h"
-#include "process/library.h"
+#include "process/libraries/library.h"
 #include "process/mutants.h"
 #include "python/binding/classes.h"
 #include "python/binding/parts.h"

@@ -10,8 +10,8 @@
 
 #include "python/binding/loaded.h"
 #include "python/binding/parts.h"
-#include "spec/function_schema.h"
 #include "spec/registration.h"
+#include "spec/schema/function_schema.h"
 #include "spec/specs.h"
 
 namespace opgate {

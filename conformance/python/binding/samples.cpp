@@ -16,7 +16,7 @@
 #include "python/binding/judgement_json.h"
 #include "python/binding/loaded.h"
 #include "python/binding/parts.h"
-#include "spec/sample_json.h"
+#include "spec/json/sample_json.h"
 #include "spec/specs.h"
 
 namespace opgate {

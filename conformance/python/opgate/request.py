@@ -1,4 +1,4 @@
-"""What the program asks of a module of OpGate that it starts, as a JSON object; see run/programs.h."""
+"""What the program asks of a module of OpGate that it starts, as a JSON object; see run/python/programs.h."""
 
 from __future__ import annotations
 

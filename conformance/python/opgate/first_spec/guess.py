@@ -19,7 +19,7 @@ NUMBERS = [1, 2, 4]
 
 
 def tensor(shape: tuple[int, ...], dtype: str | None = None) -> dict[str, Any]:
-    """A tensor in the format of spec/sample_json.h."""
+    """A tensor in the format of spec/json/sample_json.h."""
     described: dict[str, Any] = {"shape": list(shape), "values": "uniform"}
     return described if dtype is None else described | {"values": "uniform(0,1)", "dtype": dtype}
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from opgate.specs.spec import OpSpec
 
 NAMESPACE = "opgate_functions"
-"""That of spec/function_name.h."""
+"""That of spec/schema/function_name.h."""
 
 LIBRARY = torch.library.Library(NAMESPACE, "FRAGMENT")
 
@@ -44,7 +44,7 @@ def is_function(subject: str) -> bool:
 
 
 def operator_of(subject: str) -> str:
-    """The dispatcher's name for a subject, as spec/function_name.h has it."""
+    """The dispatcher's name for a subject, as spec/schema/function_name.h has it."""
     if is_function(subject):
         return f"{NAMESPACE}::{re.sub('[^A-Za-z0-9]', '_', subject)}"
     return registered_name(subject)

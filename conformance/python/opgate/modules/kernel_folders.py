@@ -19,7 +19,7 @@ from pathlib import Path
 from types import ModuleType
 
 VARIABLE = "OPGATE_KERNELS"
-"""The environment variable that run/programs.cpp sets: {NAME: {"id", "folder"}} in JSON."""
+"""The environment variable that run/python/programs.cpp sets: {NAME: {"id", "folder"}} in JSON."""
 
 
 @dataclass(frozen=True)

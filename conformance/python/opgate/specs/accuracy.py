@@ -42,7 +42,7 @@ class Accuracy:
         return replace(self, dtype=None, input_dtype=True)
 
     def as_json(self) -> dict[str, Any]:
-        """The format of spec/spec_json.h."""
+        """The format of spec/json/spec_json.h."""
         return {
             "ulps": self.bound,
             "by_inputs": self.by_inputs,

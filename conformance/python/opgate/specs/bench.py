@@ -23,7 +23,7 @@ class Bench:
     backward: SpeedLimit
 
     def as_json(self) -> dict[str, Any]:
-        """The format of spec/bench_json.h."""
+        """The format of spec/json/bench_json.h."""
         return vars(self) | {"forward": limits(self.forward), "backward": limits(self.backward)}
 
 

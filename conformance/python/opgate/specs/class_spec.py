@@ -117,7 +117,7 @@ class ClassSpec:
         return self
 
     def as_json(self) -> dict[str, Any]:
-        """The description from which the plan is made; see spec/class_json.h."""
+        """The description from which the plan is made; see spec/json/class_json.h."""
         return {
             "kind": "class",
             "name": self.name,

@@ -27,7 +27,7 @@ class TensorArgument:
         return replace(self, dtype=dtype_name(dtype))
 
     def as_json(self) -> dict[str, Any]:
-        """The format of spec/sample_json.h."""
+        """The format of spec/json/sample_json.h."""
         described: dict[str, Any] = {"shape": list(self.shape), "values": self.values}
         if self.dtype is not None:
             described["dtype"] = self.dtype
@@ -41,7 +41,7 @@ class GeneratorArgument:
     seed: int
 
     def as_json(self) -> dict[str, Any]:
-        """The format of spec/sample_json.h."""
+        """The format of spec/json/sample_json.h."""
         return {"seed": self.seed}
 
 

@@ -37,7 +37,7 @@ def device_types() -> tuple[str, ...]:
 
 
 def argument_json(argument: Any, where: str) -> Any:
-    """One argument of a sample in the format of spec/sample_json.h. Raises TypeError for other types."""
+    """One argument of a sample in the format of spec/json/sample_json.h. Raises TypeError for other types."""
     if isinstance(argument, TensorArgument | GeneratorArgument):
         return argument.as_json()
     if type(argument).__name__ == "dtype":
@@ -69,7 +69,7 @@ class Sample:
     """For a sample that must be rejected: a part of the exception's message."""
 
     def as_json(self) -> dict[str, Any]:
-        """The format of spec/sample_json.h."""
+        """The format of spec/json/sample_json.h."""
         return {"name": self.name, "arguments": self.arguments, "where": self.where, "because": self.because}
 
 

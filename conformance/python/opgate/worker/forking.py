@@ -1,4 +1,4 @@
-"""Forks Python workers from a process that has imported everything; see run/worker_template.h."""
+"""Forks Python workers from a process that has imported everything; see run/worker/worker_template.h."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The Python worker: serves the protocol of run/protocol.h on stdin and descriptor 3."""
+"""The Python worker: serves the protocol of run/worker/protocol.h on stdin and descriptor 3."""
 
 from __future__ import annotations
 

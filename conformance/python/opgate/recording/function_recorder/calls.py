@@ -21,7 +21,7 @@ import torch
 from .facts import PLAIN, Facts, Given, contents, has_tensor, type_of
 from .signature import NotDescribed, Signature
 
-NAMESPACE = "opgate_functions"  # that of spec/function_name.h
+NAMESPACE = "opgate_functions"  # that of spec/schema/function_name.h
 LIBRARY = torch.library.Library(NAMESPACE, "FRAGMENT")
 CALLS_WATCHED = 16  # calls of a function whose tensors are compared with what they were before
 SHOW_THEIR_TYPE = frozenset(

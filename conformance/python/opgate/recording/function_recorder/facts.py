@@ -1,6 +1,7 @@
 """What calls of a function show of its schema: types of arguments, which are written, what is returned.
 
-Only facts about single calls are collected here. spec/function_schema.h makes the schema that fits them all.
+Only facts about single calls are collected here. spec/schema/function_schema.h makes the schema that fits
+them all.
 """
 
 from __future__ import annotations
