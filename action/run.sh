@@ -19,13 +19,7 @@ fail() {
 }
 
 [ -f "$config" ] || fail "there is no $config in $PWD: commit one (\`opgate init\` writes it), or name it by the input config"
-if [ -n "${OPGATE_ACTION_WHEEL:-}" ]; then
-  group "OpGate: installing $OPGATE_ACTION_WHEEL"
-  python3 -m pip install --disable-pip-version-check -q "$OPGATE_ACTION_WHEEL" || fail "pip cannot install $OPGATE_ACTION_WHEEL"
-  end_group
-fi
-command -v opgate > /dev/null ||
-  fail "there is no opgate on the path: install it in a step before, or name the path or address of its wheel by the input wheel"
+"$here/install.sh" || { echo "verdict=error" >> "$outputs"; exit 2; }
 if [ -n "${OPGATE_ACTION_BUILD:-}" ]; then
   group "OpGate: building with: $OPGATE_ACTION_BUILD"
   bash -e -o pipefail -c "$OPGATE_ACTION_BUILD" || fail "the build failed: $OPGATE_ACTION_BUILD"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import http.server
 import json
 import os
@@ -257,26 +258,48 @@ def test_an_option_may_have_spaces(step: Step) -> None:
     assert "not here.jsonl" in result.stderr
 
 
-def test_it_installs_the_wheel(step: Step, build: Path, tmp_path: Path) -> None:
-    """A wheel whose program is the one of this build."""
+@pytest.fixture
+def small_wheel(step: Step, build: Path, tmp_path: Path) -> Path:
+    """A wheel whose program is the one of this build; the step runs in an environment without it."""
     venv = tmp_path / "venv"
     subprocess.run(["python3", "-m", "venv", venv], check=True)
     wheel = tmp_path / "opgate-9-py3-none-any.whl"
+    programs = Path(step.environment["PATH"].split(":")[0])
     with zipfile.ZipFile(wheel, "w") as file:
-        program = (Path(step.environment["PATH"].split(":")[0]) / "opgate").read_text()
         script = zipfile.ZipInfo("opgate-9.data/scripts/opgate")
         script.external_attr = 0o100755 << 16  # a file that may be run
-        file.writestr(script, program)
+        file.writestr(script, (programs / "opgate").read_text())
         file.writestr("opgate-9.dist-info/METADATA", "Metadata-Version: 2.1\nName: opgate\nVersion: 9\n")
         file.writestr(
             "opgate-9.dist-info/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
         )
         file.writestr("opgate-9.dist-info/RECORD", "")
-    shutil.rmtree(step.environment["PATH"].split(":")[0])
-    step.environment["PATH"] = f"{venv / 'bin'}:{os.environ['PATH']}"
-    result = step(wheel=str(wheel))
-    assert result.returncode == 0, result
-    assert (venv / "bin" / "opgate").exists()
+    shutil.rmtree(programs)
+    # Neither this build's program nor another one is on the path.
+    step.environment["PATH"] = f"{venv / 'bin'}:/usr/bin:/bin"
+    return wheel
+
+
+def test_it_installs_the_wheel_that_is_named(step: Step, small_wheel: Path, tmp_path: Path) -> None:
+    assert step(wheel=str(small_wheel)).returncode == 0
+    assert (tmp_path / "venv" / "bin" / "opgate").exists()
+
+
+def test_a_release_installs_its_wheel_if_the_hash_is_right(
+    step: Step, small_wheel: Path, source: Path, tmp_path: Path
+) -> None:
+    release = shutil.copytree(source / "action", tmp_path / "the action")
+    step.environment["GITHUB_ACTION_PATH"] = str(release)
+    right = hashlib.sha256(small_wheel.read_bytes()).hexdigest()
+    wrong = hashlib.sha256(b"another file").hexdigest()
+    (release / "release.txt").write_text(f"opgate @ {small_wheel.as_uri()}#sha256={wrong}\n")
+    result = step()
+    assert result.returncode == 2, result
+    assert "::error title=OpGate::pip cannot install opgate @ file:///" in result.stdout
+    assert not (tmp_path / "venv" / "bin" / "opgate").exists()
+    (release / "release.txt").write_text(f"opgate @ {small_wheel.as_uri()}#sha256={right}\n")
+    assert step().returncode == 0
+    assert (tmp_path / "venv" / "bin" / "opgate").exists()
 
 
 def test_nothing_is_installed_that_the_workflow_has_not_named(step: Step, tmp_path: Path) -> None:
@@ -290,14 +313,15 @@ def test_nothing_is_installed_that_the_workflow_has_not_named(step: Step, tmp_pa
     result = step()
     assert result.returncode == 2, result
     assert (
-        "::error title=OpGate::there is no opgate on the path: install it in a step before" in result.stdout
+        "::error title=OpGate::there is no opgate on the path, and this commit of the action is no release"
+        in result.stdout
     )
     assert not (tmp_path / "installed").exists()
 
 
 def test_each_variable_that_the_action_sets_is_read(action: dict[str, Any], source: Path) -> None:
     (step,) = [step for step in action["runs"]["steps"] if "run" in step]
-    scripts = [(source / "action" / name).read_text() for name in ("run.sh", "comment.py")]
+    scripts = [(source / "action" / name).read_text() for name in ("run.sh", "install.sh", "comment.py")]
     read = set(re.findall(r"OPGATE_ACTION_[A-Z_]*[A-Z]", "".join(scripts)))
     assert read == set(step["env"])
     given = set(re.findall(r"inputs\.(\w+)", json.dumps(action["runs"])))

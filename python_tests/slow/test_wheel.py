@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import fcntl
-import importlib.util
-import os
+import json
 import re
 import shutil
 import subprocess
@@ -15,85 +13,14 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-import torch
 from cuda_extension import assert_it_is_checked_without_a_gpu
+from environments import VERSION, done, environment, pythons, run
 
-SOURCE = Path(__file__).resolve().parent.parent.parent
-VERSION = torch.__version__.partition("+")[0]
 PROGRAM = """
 import torch
 torch.ops.load_library("build/libmy_ops.so")
 torch.ops.my_ops.relu(torch.randn(4, 8))
 """
-
-# A library of one operator in Python, whose kernel reads a transposed argument as if it were dense.
-OPERATOR = """
-import torch
-
-@torch.library.custom_op("mine::twice", mutates_args=())
-def twice(x: torch.Tensor) -> torch.Tensor:
-    return x.as_strided(x.shape, torch.empty(x.shape).stride()) * 2
-
-@twice.register_fake
-def _(x):
-    return torch.empty_like(x)
-"""
-
-
-def run(
-    *words: str | Path, folder: Path, path: Path | None = None, variables: dict[str, str] | None = None
-) -> subprocess.CompletedProcess[str]:
-    """Runs it, with the programs of `path` first, and nothing of the build that is tested."""
-    hidden = ("PYTHONPATH", "OPGATE_PYTHON", "VIRTUAL_ENV")
-    environment = {name: value for name, value in os.environ.items() if name not in hidden}
-    if path is not None:
-        environment["PATH"] = f"{path}{os.pathsep}{environment['PATH']}"
-    return subprocess.run(
-        [str(word) for word in words],
-        cwd=folder,
-        env={**environment, **(variables or {})},
-        capture_output=True,
-        text=True,
-        timeout=2000,
-        check=False,
-    )
-
-
-def done(result: subprocess.CompletedProcess[str]) -> subprocess.CompletedProcess[str]:
-    assert result.returncode == 0, f"{result.stdout[-3000:]}\n{result.stderr[-3000:]}"
-    return result
-
-
-def pythons() -> list[str]:
-    """Other Pythons of this machine for which the wheel has a binding, by their paths."""
-    command = ["bash", "-c", "source ci/lib.sh; pythons_of_wheel"]
-    listed = subprocess.run(command, cwd=SOURCE, capture_output=True, text=True, check=True).stdout
-    by_minor = dict(line.split(" ", 1) for line in listed.splitlines())
-    return [path for minor, path in by_minor.items() if int(minor) != sys.version_info.minor]
-
-
-@pytest.fixture(scope="session")
-def wheel(source: Path, build: Path) -> Path:
-    """The wheel for the torch that is tested. What is compiled already is used again."""
-    if importlib.util.find_spec("uv") is None:
-        pytest.skip("uv makes environments; ci/gate and ci/test install it")
-    (build / "wheel").mkdir(exist_ok=True)
-    with (build / "wheel" / "lock").open("w") as lock:  # tests in another process may build it, too
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        done(run(source / "ci" / "wheel", "--torch", VERSION, folder=source))
-    (found,) = (source / "build" / "wheels").glob("opgate-*.whl")
-    return found
-
-
-def environment(wheel: Path, place: Path, python: str, *further: str) -> Path:
-    """Where an environment has its programs that holds torch and the wheel, and no compiler of its own."""
-    uv = [sys.executable, "-m", "uv"]
-    done(run(*uv, "venv", "-q", "--python", python, place, folder=wheel.parent))
-    wanted = [f"torch=={VERSION}", f"{wheel}", *further]
-    # --compile-bytecode: otherwise the first import of torch takes half a minute.
-    install = ["pip", "install", "-q", "--compile-bytecode", "--python", place / "bin" / "python"]
-    done(run(*uv, *install, *wanted, folder=wheel.parent))
-    return place / "bin"
 
 
 @pytest.fixture(scope="module")
@@ -131,22 +58,19 @@ def test_it_is_one_file_for_all_pythons_and_requires_no_torch(wheel: Path) -> No
 
 @pytest.mark.long
 @pytest.mark.parametrize("python", pythons()[-1:] or [sys.executable])
-def test_a_mistake_in_an_operator_is_found_without_a_compiler(
-    wheel: Path, python: str, tmp_path: Path
+def test_it_works_in_an_empty_environment(
+    wheel: Path, source: Path, python: str, tmp_path: Path, has_simulator: bool
 ) -> None:
-    programs = environment(wheel, tmp_path / "an environment", python)
-    project = tmp_path / "my project"
-    project.mkdir()
-    (project / "mine.py").write_text(OPERATOR)
-    (project / "use.py").write_text("import torch, mine\nprint(mine.twice(torch.ones(3, 4)).sum())\n")
-    nowhere = {"CXX": "/no compiler", "PATH": f"{programs}:/usr/bin:/bin"}
-    opgate = partial(run, programs / "opgate", folder=project, variables=nowhere)
-    assert re.fullmatch(rf"OpGate [\d.]+ \(torch {re.escape(VERSION)}\)\n", done(opgate("--version")).stdout)
-    done(opgate("record", "--", programs / "python", "use.py"))
-    found = opgate("run", "--device", "cpu")
-    assert found.returncode == 1, found
-    assert "`x` is read as if it were dense" in found.stdout
-    assert "no compiler" in found.stdout or "owed" in found.stdout
+    """Of another Python, with a library in Python, one in C++, and Triton; see ci/what_works.py."""
+    results, page = tmp_path / "what works.json", tmp_path / "what works.md"
+    words = ["--python", python, "--torch", VERSION, "--results", results, "--page", page]
+    tried = run(sys.executable, source / "ci" / "what_works.py", wheel, *words, folder=tmp_path)
+    outcomes = {one["library"]: one for one in json.loads(results.read_text())}
+    assert len(outcomes) == 3, tried
+    if not has_simulator:
+        outcomes = {name: one for name, one in outcomes.items() if "simulated" not in name}
+    assert all(one["works"] for one in outcomes.values()), tried.stderr
+    assert f"| {VERSION} | 3." in page.read_text()
 
 
 @pytest.mark.exhaustive

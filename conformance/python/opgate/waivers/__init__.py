@@ -1,0 +1,1 @@
+"""`opgate waive --from`: lists of known failures that a project has already become waivers of the gate."""

@@ -1,0 +1,56 @@
+"""Environments of their own, in which tests install the wheel as a user would."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import torch
+
+SOURCE = Path(__file__).resolve().parent.parent
+VERSION = torch.__version__.partition("+")[0]
+
+
+def run(
+    *words: str | Path, folder: Path, path: Path | None = None, variables: dict[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Runs it, with the programs of `path` first, and nothing of the build that is tested."""
+    hidden = ("PYTHONPATH", "OPGATE_PYTHON", "VIRTUAL_ENV")
+    environment = {name: value for name, value in os.environ.items() if name not in hidden}
+    if path is not None:
+        environment["PATH"] = f"{path}{os.pathsep}{environment['PATH']}"
+    return subprocess.run(
+        [str(word) for word in words],
+        cwd=folder,
+        env={**environment, **(variables or {})},
+        capture_output=True,
+        text=True,
+        timeout=2000,
+        check=False,
+    )
+
+
+def done(result: subprocess.CompletedProcess[str]) -> subprocess.CompletedProcess[str]:
+    assert result.returncode == 0, f"{result.stdout[-3000:]}\n{result.stderr[-3000:]}"
+    return result
+
+
+def pythons() -> list[str]:
+    """Other Pythons of this machine for which the wheel has a binding, by their paths."""
+    command = ["bash", "-c", "source ci/lib.sh; pythons_of_wheel"]
+    listed = subprocess.run(command, cwd=SOURCE, capture_output=True, text=True, check=True).stdout
+    by_minor = dict(line.split(" ", 1) for line in listed.splitlines())
+    return [path for minor, path in by_minor.items() if int(minor) != sys.version_info.minor]
+
+
+def environment(wheel: Path, place: Path, python: str, *further: str) -> Path:
+    """Where an environment has its programs that holds torch and the wheel, and no compiler of its own."""
+    uv = [sys.executable, "-m", "uv"]
+    done(run(*uv, "venv", "-q", "--python", python, place, folder=wheel.parent))
+    wanted = [f"torch=={VERSION}", f"{wheel}", *further]
+    # --compile-bytecode: otherwise the first import of torch takes half a minute.
+    install = ["pip", "install", "-q", "--compile-bytecode", "--python", place / "bin" / "python"]
+    done(run(*uv, *install, *wanted, folder=wheel.parent))
+    return place / "bin"
