@@ -105,7 +105,7 @@ class Environment:
 
     def project(self, *files: str) -> Path:
         """A folder with these files of fixtures/installed, as a library of its own."""
-        folder = Path(tempfile.mkdtemp(prefix="a library ", dir=self.place))
+        folder = Path(tempfile.mkdtemp(prefix="library-", dir=self.place))
         for file in files:
             shutil.copy(LIBRARIES / file, folder)
         return folder
@@ -232,7 +232,8 @@ def main() -> int:
     tried: list[Outcome] = []
     for torch in options.torch:
         for python in options.python:
-            with tempfile.TemporaryDirectory(prefix="opgate tries ") as place:
+            # Torch's compilation of extensions fails in a folder with a space in its name.
+            with tempfile.TemporaryDirectory(prefix="opgate-tries-") as place:
                 tried += outcomes_of(python, torch, options.wheel.resolve(), Path(place))
             again = {(one.python, one.torch, one.library) for one in tried}
             kept = [one for one in known if (one.python, one.torch, one.library) not in again]

@@ -10,10 +10,11 @@ set(_engine "")
 set(_binding "${OPGATE_PYTHON_FOLDER}")
 if(OPGATE_WHEEL)
   # One engine serves all builds of a minor release; a torch that is no release needs its own.
-  set(_release "${OPGATE_TORCH_VERSION}")
-  if(OPGATE_TORCH_VERSION MATCHES "^([0-9]+\\.[0-9]+)\\.[0-9]+(\\+(cpu|cu[0-9]+|xpu|rocm[0-9.]+))?$")
-    set(_release "${CMAKE_MATCH_1}")
-  endif()
+  execute_process(
+    COMMAND "${Python_EXECUTABLE}" -c "import torch_here as t, sys; print(t.Torch('', sys.argv[1], '').release or sys.argv[1])"
+            "${OPGATE_TORCH_VERSION}"
+    WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}/conformance/python/opgate/engines" OUTPUT_STRIP_TRAILING_WHITESPACE
+    OUTPUT_VARIABLE _release COMMAND_ERROR_IS_FATAL ANY)
   set(_engine "built/torch-${_release}/")
   set(_binding "${_engine}.")
 endif()

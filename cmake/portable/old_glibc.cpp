@@ -66,7 +66,6 @@ OPGATE_OLD(int, pthread_key_create, (pthread_key_t * key, void (*destructor)(voi
 OPGATE_OLD(int, pthread_key_delete, (pthread_key_t key), (key))
 OPGATE_OLD(void*, pthread_getspecific, (pthread_key_t key), (key))
 OPGATE_OLD(int, pthread_setspecific, (pthread_key_t key, const void* value), (key, value))
-OPGATE_OLD(int, pthread_kill, (pthread_t thread, int signal), (thread, signal))
 OPGATE_OLD(int, __pthread_key_create, (pthread_key_t * key, void (*destructor)(void*)), (key, destructor))
 OPGATE_OLD(int, pthread_rwlock_rdlock, (pthread_rwlock_t * lock), (lock))
 OPGATE_OLD(int, pthread_rwlock_wrlock, (pthread_rwlock_t * lock), (lock))

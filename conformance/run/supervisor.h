@@ -28,7 +28,7 @@ class Supervisor {
   /// `config.setup`. The plan and `python` must outlive the supervisor.
   Supervisor(const WorkerConfig& config, PythonHalf& python, const Plan& plan, const Filter& filter);
 
-  /// Gives each case of `todo` a verdict, removes it from `todo` and tells `listener`. At most `jobs` native
+  /// Gives each case of `todo` a verdict, removes it from `todo` and reports it to `listener`. At most `jobs` native
   /// workers run at a time, and at most min(jobs, 2) Python workers: one that makes packages, and one that
   /// judges meanwhile; a single one makes packages last. Returns what the calls took, or none if the run was
   /// interrupted (SIGINT, SIGTERM) or stopped.

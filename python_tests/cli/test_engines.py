@@ -96,6 +96,25 @@ def test_torch_may_be_elsewhere(run: Run, site: Path, tmp_path: Path) -> None:
     assert done.stdout.endswith(f"LD_LIBRARY_PATH={torch}/lib\n"), done
 
 
+def test_two_torches_are_refused(run: Run, site: Path, tmp_path: Path) -> None:
+    (install_torch(site, "2.15.0") / "lib").mkdir()
+    other = install_torch(tmp_path / "another", "2.11.0")
+    done = run("run", PYTHONPATH=os.pathsep.join([str(other.parent), str(site)]))
+    assert done.returncode == 2, done
+    assert (
+        f"there are two torches: Python imports {other}, and {site}/torch lies beside OpGate" in done.stderr
+    )
+    assert run("run", PYTHONPATH=os.pathsep.join([str(site), str(other.parent)])).returncode == 0
+
+
+def test_an_engine_that_does_not_load_is_named(run: Run, site: Path) -> None:
+    torch = install_torch(site, "2.15.0")
+    imported = run(code="import opgate._engine")
+    binding = site / "opgate" / "built" / "torch-2.15" / BINDING
+    assert f"opgate: the engine {binding} does not load with torch 2.15.0 of {torch}: " in imported.stderr
+    assert "run `opgate engine build`" in imported.stderr
+
+
 @pytest.mark.parametrize("version", ["2.14.0", "2.16.0.dev20270101+cu130", "2.15.0a0+gitabcdef0", "3.0.0"])
 def test_an_unknown_torch_is_refused_with_the_command_that_helps(run: Run, site: Path, version: str) -> None:
     install_torch(site, version)

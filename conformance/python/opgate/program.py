@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from opgate.engines.choice import PACKAGE, NoEngineError, engine_for, supported_torch
+from opgate.engines.torch_here import Torch
 
 
 def main() -> None:
@@ -17,6 +18,7 @@ def main() -> None:
         sys.exit(engine(sys.argv[2:]))
     try:
         torch = supported_torch()
+        demand_one_torch(torch)
         folder = engine_for(torch)
     except NoEngineError as error:
         print(f"opgate: {error}", file=sys.stderr)
@@ -26,6 +28,16 @@ def main() -> None:
         # The program finds torch's libraries beside this package; elsewhere the loader has to be asked.
         _prepend("LD_LIBRARY_PATH", torch.folder / "lib")
     os.execv(folder / "bin" / "opgate", ["opgate", *sys.argv[1:]])
+
+
+def demand_one_torch(torch: Torch) -> None:
+    """Raises NoEngineError if another torch lies beside this package: the program would load that one."""
+    beside = PACKAGE.parent / "torch"
+    if (beside / "lib").is_dir() and not beside.samefile(torch.folder):
+        raise NoEngineError(
+            f"there are two torches: Python imports {torch.folder}, and {beside} lies beside OpGate, whose "
+            "libraries the program would load. Remove one of them, or install OpGate beside the first"
+        )
 
 
 def _prepend(variable: str, folder: Path) -> None:
