@@ -214,30 +214,12 @@ void store_surface(Thread& thread, const Instruction& in) {
 }
 
 template <bool loads, bool traps, int lanes>
-Handler for_bytes(Type type) {
-  const auto of = [](auto value) -> Handler {
-    using T = decltype(value);
+Handler with_lanes(std::size_t bytes) {
+  const auto of = []<class T>() -> Handler {
     return loads ? &load_surface<T, lanes, traps> : &store_surface<T, lanes, traps>;
   };
-  switch (bytes_of(type)) {
-    case 1:
-      return of(std::uint8_t{});
-    case 2:
-      return of(std::uint16_t{});
-    case 4:
-      return of(std::uint32_t{});
-    case 8:
-      return lanes < 4 ? of(std::uint64_t{}) : nullptr;
-    default:
-      return nullptr;
-  }
-}
-
-template <bool loads, bool traps>
-Handler for_lanes(Type type, int lanes) {
-  if (lanes == 1) return for_bytes<loads, traps, 1>(type);
-  if (lanes == 2) return for_bytes<loads, traps, 2>(type);
-  return lanes == 4 ? for_bytes<loads, traps, 4>(type) : nullptr;
+  if (bytes == 1) return of.template operator()<std::uint8_t>();
+  return lanes < 4 || bytes < 8 ? for_bytes(bytes, of) : nullptr;
 }
 
 // `.clamp` moves an access beyond the end to the edge, which is not simulated.
@@ -255,7 +237,10 @@ Handler select_surface(Draft& draft) {
       draft.operands[1 - object].slots.size() != static_cast<std::size_t>(lanes))
     return nullptr;
   draft.operands[object].offset = packed(*geometry);
-  return *beyond == 0 ? for_lanes<loads, true>(type, lanes) : for_lanes<loads, false>(type, lanes);
+  return for_value<1, 2, 4>(lanes, [&]<int count>() {
+    return *beyond == 0 ? with_lanes<loads, true, count>(bytes_of(type))
+                        : with_lanes<loads, false, count>(bytes_of(type));
+  });
 }
 
 }  // namespace textures

@@ -205,18 +205,9 @@ Handler select_transfer(Draft& draft, bool is_load) {
     return nullptr;
   draft.keeps_immediate = true;
   draft.instruction.immediate = std::bit_cast<std::int64_t>(matrix);
-  const auto chosen = [&](Handler of_load, Handler of_store) { return is_load ? of_load : of_store; };
-  switch (space) {
-    case Space::global:
-      return chosen(&wait_for_whole_warp<&load<Space::global>>, &wait_for_whole_warp<&store<Space::global>>);
-    case Space::shared:
-      return chosen(&wait_for_whole_warp<&load<Space::shared>>, &wait_for_whole_warp<&store<Space::shared>>);
-    case Space::generic:
-      return chosen(&wait_for_whole_warp<&load<Space::generic>>,
-                    &wait_for_whole_warp<&store<Space::generic>>);
-    default:
-      return nullptr;
-  }
+  return for_value<Space::global, Space::shared, Space::generic>(space, [&]<Space in>() {
+    return is_load ? &wait_for_whole_warp<&load<in>> : &wait_for_whole_warp<&store<in>>;
+  });
 }
 
 Handler select_product(Draft& draft) {
