@@ -80,4 +80,7 @@ std::pair<cudaError_t, Finding> take_failure();
 const char* error_name(cudaError_t code);
 const char* error_text(cudaError_t code);
 
+/// "CUDA_ERROR_INVALID_VALUE"; null if the driver, whose errors have the same numbers, has no such one.
+const char* driver_error_name(cudaError_t code);
+
 }  // namespace opgate::simulator
