@@ -164,20 +164,13 @@ static Handler select_bits(Draft& draft) {
 
 std::vector<OpcodeRow> opcodes_of_bits() {
   return {
-      {"and", {&select_bits, 3, 3, Result::first, Waits::never, &no_effect, &flow_of_bits}},
-      {"or", {&select_bits, 3, 3, Result::first, Waits::never, &no_effect, &flow_of_bits}},
-      {"xor", {&select_bits, 3, 3, Result::first, Waits::never, &no_effect, &flow_of_bits}},
-      {"not", {&select_bits, 2, 2, Result::first, Waits::never, &no_effect, &flow_of_bits}},
-      {"cnot", {&select_bits, 2, 2, Result::first, Waits::never, &no_effect, &flow_of_number}},
-      {"shl", {&select_bits, 3, 3, Result::first, Waits::never, &no_effect, &flow_of_bits}},
-      {"shr", {&select_bits, 3, 3, Result::first, Waits::never, &no_effect, &flow_of_bits}},
-      {"popc", {&select_bits, 2, 2, Result::first, Waits::never, &no_effect, &flow_of_number}},
-      {"clz", {&select_bits, 2, 2, Result::first, Waits::never, &no_effect, &flow_of_number}},
-      {"bfind", {&select_bits, 2, 2, Result::first, Waits::never, &no_effect, &flow_of_number}},
-      {"brev", {&select_bits, 2, 2, Result::first, Waits::never, &no_effect, &flow_of_bits}},
+      {{"and", "or", "xor", "shl", "shr", "szext"},
+       {&select_bits, 3, 3, Result::first, Waits::never, &no_effect, &flow_of_bits}},
+      {{"not", "brev"}, {&select_bits, 2, 2, Result::first, Waits::never, &no_effect, &flow_of_bits}},
+      {{"cnot", "popc", "clz", "bfind"},
+       {&select_bits, 2, 2, Result::first, Waits::never, &no_effect, &flow_of_number}},
       {"bfe", {&select_bits, 4, 4, Result::first, Waits::never, &no_effect, &flow_of_bits}},
       {"bfi", {&select_bits, 5, 5, Result::first, Waits::never, &no_effect, &flow_of_bits}},
-      {"szext", {&select_bits, 3, 3, Result::first, Waits::never, &no_effect, &flow_of_bits}},
       {"bmsk", {&select_bits, 3, 3, Result::first, Waits::never, &no_effect, &flow_of_number}},
       {"fns", {&select_bits, 4, 4, Result::first, Waits::never, &no_effect, &flow_of_number}},
   };

@@ -160,14 +160,8 @@ static Handler select_function(Draft& draft) {
 
 std::vector<OpcodeRow> opcodes_of_functions() {
   return {
-      {"ex2", {&select_function, 2, 2, Result::first, Waits::never, &no_effect, &flow_of_number}},
-      {"lg2", {&select_function, 2, 2, Result::first, Waits::never, &no_effect, &flow_of_number}},
-      {"sin", {&select_function, 2, 2, Result::first, Waits::never, &no_effect, &flow_of_number}},
-      {"cos", {&select_function, 2, 2, Result::first, Waits::never, &no_effect, &flow_of_number}},
-      {"tanh", {&select_function, 2, 2, Result::first, Waits::never, &no_effect, &flow_of_number}},
-      {"rcp", {&select_function, 2, 2, Result::first, Waits::never, &no_effect, &flow_of_number}},
-      {"sqrt", {&select_function, 2, 2, Result::first, Waits::never, &no_effect, &flow_of_number}},
-      {"rsqrt", {&select_function, 2, 2, Result::first, Waits::never, &no_effect, &flow_of_number}},
+      {{"ex2", "lg2", "sin", "cos", "tanh", "rcp", "sqrt", "rsqrt"},
+       {&select_function, 2, 2, Result::first, Waits::never, &no_effect, &flow_of_number}},
   };
 }
 

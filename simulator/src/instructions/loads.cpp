@@ -135,8 +135,7 @@ static Effect effect_of_store(const Modifiers& words) {
 
 std::vector<OpcodeRow> opcodes_of_loads() {
   return {
-      {"ld", {&select_load, 2, 3, Result::first, Waits::never, &effect_of_load, &flow_of_number}},
-      {"ldu", {&select_load, 2, 3, Result::first, Waits::never, &effect_of_load, &flow_of_number}},
+      {{"ld", "ldu"}, {&select_load, 2, 3, Result::first, Waits::never, &effect_of_load, &flow_of_number}},
       {"st", {&select_store, 2, 3, Result::none, Waits::never, &effect_of_store, &flow_of_number}},
   };
 }

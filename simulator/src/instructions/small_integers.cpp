@@ -126,9 +126,8 @@ std::vector<OpcodeRow> opcodes_of_small_integers() {
   return {
       {"mul24", {&select_integer_extra, 3, 3, Result::first, Waits::never, &no_effect, &flow_of_24_bits}},
       {"mad24", {&select_integer_extra, 4, 4, Result::first, Waits::never, &no_effect, &flow_of_24_bits}},
-      {"sad", {&select_integer_extra, 4, 4, Result::first, Waits::never, &no_effect, &flow_of_number}},
-      {"dp4a", {&select_integer_extra, 4, 4, Result::first, Waits::never, &no_effect, &flow_of_number}},
-      {"dp2a", {&select_integer_extra, 4, 4, Result::first, Waits::never, &no_effect, &flow_of_number}},
+      {{"sad", "dp4a", "dp2a"},
+       {&select_integer_extra, 4, 4, Result::first, Waits::never, &no_effect, &flow_of_number}},
       {"vabsdiff4",
        {&select_byte_differences, 4, 4, Result::first, Waits::never, &no_effect, &flow_of_number}},
   };
