@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "instructions/whole_warp.h"
+#include "instructions/collectives.h"
 #include "machine/block.h"
 #include "machine/slots.h"
 #include "numbers/matrix_product.h"

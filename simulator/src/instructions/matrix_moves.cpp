@@ -4,11 +4,11 @@
 #include <cstring>
 #include <optional>
 
+#include "instructions/collectives.h"
 #include "instructions/effects.h"
 #include "instructions/flows.h"
 #include "instructions/select.h"
 #include "instructions/selectors.h"
-#include "instructions/whole_warp.h"
 #include "machine/memory/memory.h"
 
 namespace opgate::simulator {
