@@ -37,7 +37,7 @@ constexpr std::array<std::uint8_t, 4> kRowBytes{0, 32, 64, 128};
 constexpr std::array kFillsWithNaN{false, true};
 
 [[noreturn]] void refuse(const Instruction& in, std::uint64_t value) {
-  throw KernelFault{Fault::unsupported, *in.text + " with " + std::to_string(value)};
+  fail(in, Fault::unsupported, " with " + std::to_string(value));
 }
 
 template <class T, std::size_t size>

@@ -86,9 +86,9 @@ void check_alignment(const Instruction& in, const Matrix& matrix, std::uint64_t 
   if (base % of_lane != 0) report_misaligned(in, base, of_lane);
   const unsigned of_line = std::min(of_lane, 16u);
   if (stride * bits_of_element(matrix.type) / 8 % of_line == 0) return;
-  throw KernelFault{Fault::misaligned_address, *in.text + " with a stride of " + std::to_string(stride) +
-                                                   " elements, which is not a multiple of " +
-                                                   std::to_string(of_line) + " bytes"};
+  fail(in, Fault::misaligned_address,
+       " with a stride of " + std::to_string(stride) + " elements, which is not a multiple of " +
+           std::to_string(of_line) + " bytes");
 }
 
 Slots slots_of(const Matrix& matrix, bool is_load) {
