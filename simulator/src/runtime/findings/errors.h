@@ -57,8 +57,8 @@ cudaError_t peek();
 cudaError_t take();
 
 /// After a fault of a kernel every function of every thread fails with its error, as CUDA documents it: the
-/// process must end. The first fault counts. It is written to stderr, unless its message is empty. If its kind
-/// is `unsupported`, the message is the name of what the kernel needs.
+/// process must end. The first fault counts. It is written to stderr, unless its message is empty. If its
+/// kind is `unsupported`, the message is the name of what the kernel needs.
 void set_sticky(cudaError_t code, Finding fault);
 void set_sticky(cudaError_t code, const std::string& why);
 cudaError_t sticky();
