@@ -28,24 +28,8 @@ std::string unsigned_number(std::uint64_t value) {
 }
 
 std::string name_in_c(Type type) {
-  switch (type) {
-    case Type::f32:
-      return "f32";
-    case Type::f64:
-      return "f64";
-    case Type::s8:
-      return "s8";
-    case Type::s16:
-      return "s16";
-    case Type::s32:
-      return "s32";
-    case Type::s64:
-      return "s64";
-    case Type::pred:
-      return "u8";
-    default:
-      return "u" + std::to_string(8 * bytes_of(type));
-  }
+  const bool is_float = type == Type::f32 || type == Type::f64;
+  return (is_float ? "f" : is_signed(type) ? "s" : "u") + std::to_string(8 * bytes_of(type));
 }
 
 Emitter::Emitter(const Program& program, std::size_t function, const std::vector<Roles>& roles)
@@ -71,23 +55,11 @@ Emitter::Emitter(const Program& program, std::size_t function, const std::vector
 
 void Emitter::note(Slot slot, Type type) {
   using namespace emission;
-  unsigned& uses = uses_[static_cast<std::size_t>(slot)];
-  switch (type) {
-    case Type::f32:
-      uses |= kAsSingle;
-      break;
-    case Type::f64:
-      uses |= kAsDouble;
-      break;
-    case Type::b32:
-      uses |= kAs32Bits;
-      break;
-    case Type::b64:
-      uses |= kAs64Bits;
-      break;
-    default:
-      uses |= kAsInteger;
-  }
+  uses_[static_cast<std::size_t>(slot)] |= type == Type::f32   ? kAsSingle
+                                           : type == Type::f64 ? kAsDouble
+                                           : type == Type::b32 ? kAs32Bits
+                                           : type == Type::b64 ? kAs64Bits
+                                                               : kAsInteger;
 }
 
 void Emitter::start_over() {

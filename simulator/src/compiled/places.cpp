@@ -13,17 +13,8 @@ Type of_bits(std::size_t bytes) {
 }
 
 Type in_memory(Type type) {
-  switch (type) {
-    case Type::f32:
-    case Type::f64:
-    case Type::s8:
-    case Type::s16:
-    case Type::s32:
-    case Type::s64:
-      return type;
-    default:
-      return of_bits(bytes_of(type));
-  }
+  const bool is_itself = type == Type::f32 || type == Type::f64 || is_signed(type);
+  return is_itself ? type : of_bits(bytes_of(type));
 }
 
 Place take_place(const Emitter& out, Source& source) {

@@ -58,20 +58,14 @@ static bool translate_bits(Emitter& out, Source& source) {
   return true;
 }
 
-static bool translate_lookup(Emitter& out, Source& source) {
-  source.modifiers.take_type();
-  if (!source.modifiers.none_left()) return false;
-  const auto operand = [&](std::size_t index) { return out.get(source.slot(index), Type::u32); };
-  out.set(source.slot(0), Type::u32,
-          "lop3(" + operand(1) + ", " + operand(2) + ", " + operand(3) + ", " + operand(4) + ")");
-  return true;
-}
-
+// lop3 and prmt
 static bool translate_permutation(Emitter& out, Source& source) {
   source.modifiers.take_type();
   if (!source.modifiers.none_left()) return false;
-  const auto operand = [&](std::size_t index) { return out.get(source.slot(index), Type::u32); };
-  out.set(source.slot(0), Type::u32, "prmt(" + operand(1) + ", " + operand(2) + ", " + operand(3) + ")");
+  std::string operands;
+  for (std::size_t i = 1; i < source.form.total; ++i)
+    operands += (i == 1 ? "(" : ", ") + out.get(source.slot(i), Type::u32);
+  out.set(source.slot(0), Type::u32, source.modifiers.name() + operands + ")");
   return true;
 }
 
@@ -91,10 +85,10 @@ static bool translate_funnel_shift(Emitter& out, Source& source) {
 
 std::vector<TranslationRow> translations_of_bits() {
   return {
-      {"and", &translate_bits},         {"or", &translate_bits},     {"xor", &translate_bits},
-      {"not", &translate_bits},         {"shl", &translate_bits},    {"shr", &translate_bits},
-      {"popc", &translate_bits},        {"clz", &translate_bits},    {"bfe", &translate_bits},
-      {"bfi", &translate_bits},         {"lop3", &translate_lookup}, {"prmt", &translate_permutation},
+      {"and", &translate_bits},         {"or", &translate_bits},          {"xor", &translate_bits},
+      {"not", &translate_bits},         {"shl", &translate_bits},         {"shr", &translate_bits},
+      {"popc", &translate_bits},        {"clz", &translate_bits},         {"bfe", &translate_bits},
+      {"bfi", &translate_bits},         {"lop3", &translate_permutation}, {"prmt", &translate_permutation},
       {"shf", &translate_funnel_shift},
   };
 }

@@ -3,7 +3,6 @@
 #include <cstdint>
 
 #include "driver/driver_call.h"
-#include "driver/error_names.h"
 
 using namespace opgate::simulator;
 
@@ -83,13 +82,14 @@ OPGATE_SIM_DRIVER_API cuCtxSetLimit(CUlimit limit, std::size_t value) {
 
 OPGATE_SIM_DRIVER_API cuGetErrorString(CUresult error, const char** text) {
   if (text == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  *text = driver_error_name(error) == nullptr ? nullptr : cudaGetErrorString(static_cast<cudaError_t>(error));
+  const auto code = static_cast<cudaError_t>(error);
+  *text = driver_error_name(code) == nullptr ? nullptr : error_text(code);
   return *text == nullptr ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
 }
 
 OPGATE_SIM_DRIVER_API cuGetErrorName(CUresult error, const char** name) {
   if (name == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  *name = driver_error_name(error);
+  *name = driver_error_name(static_cast<cudaError_t>(error));
   return *name == nullptr ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
 }
 

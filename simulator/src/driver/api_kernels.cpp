@@ -91,11 +91,10 @@ LaunchRequest request_of(const CUlaunchConfig& config) {
 }  // namespace
 
 OPGATE_SIM_DRIVER_API cuFuncGetAttribute(int* value, CUfunction_attribute attribute, CUfunction function) {
-  return driver_call([&](Simulator& simulator) {
-    require(value);
-    *value = value_of(
-        kernel_attributes(*kernel_of(simulator, function), devices::current(), simulator.memory), attribute);
-  });
+  return driver_call(give(value, [&](Simulator& simulator) {
+    return value_of(kernel_attributes(*kernel_of(simulator, function), devices::current(), simulator.memory),
+                    attribute);
+  }));
 }
 
 // The numbers of attributes are the same in both libraries.
@@ -115,19 +114,16 @@ OPGATE_SIM_DRIVER_API cuFuncSetCacheConfig(CUfunction function, CUfunc_cache /*p
 }
 
 OPGATE_SIM_DRIVER_API cuFuncGetName(const char** name, CUfunction function) {
-  return driver_call([&](Simulator& simulator) {
-    require(name);
-    *name = kernel_of(simulator, function)->name.c_str();
-  });
+  return driver_call(
+      give(name, [&](Simulator& simulator) { return kernel_of(simulator, function)->name.c_str(); }));
 }
 
 OPGATE_SIM_DRIVER_API cuKernelGetAttribute(int* value, CUfunction_attribute attribute, CUkernel kernel,
                                            CUdevice device) {
-  return driver_call([&](Simulator& simulator) {
-    require(value);
+  return driver_call(give(value, [&](Simulator& simulator) {
     devices::require(device);
-    *value = value_of(kernel_attributes(*kernel_of(simulator, kernel), device, simulator.memory), attribute);
-  });
+    return value_of(kernel_attributes(*kernel_of(simulator, kernel), device, simulator.memory), attribute);
+  }));
 }
 
 OPGATE_SIM_DRIVER_API cuKernelSetAttribute(CUfunction_attribute attribute, int value, CUkernel kernel,
@@ -141,10 +137,9 @@ OPGATE_SIM_DRIVER_API cuKernelSetAttribute(CUfunction_attribute attribute, int v
 
 OPGATE_SIM_DRIVER_API cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, CUfunction function,
                                                                   int threads, std::size_t dynamic_shared) {
-  return driver_call([&](Simulator& simulator) {
-    require(blocks);
-    *blocks = resident_blocks(simulator, *kernel_of(simulator, function), threads, dynamic_shared);
-  });
+  return driver_call(give(blocks, [&](Simulator& simulator) {
+    return resident_blocks(simulator, *kernel_of(simulator, function), threads, dynamic_shared);
+  }));
 }
 
 OPGATE_SIM_DRIVER_API cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, CUfunction function,
@@ -156,20 +151,18 @@ OPGATE_SIM_DRIVER_API cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* 
 
 OPGATE_SIM_DRIVER_API cuOccupancyMaxActiveClusters(int* clusters, CUfunction function,
                                                    const CUlaunchConfig* config) {
-  return driver_call([&](Simulator& simulator) {
-    require(clusters);
+  return driver_call(give(clusters, [&](Simulator& simulator) {
     require(config);
-    *clusters = resident_clusters(simulator, *kernel_of(simulator, function), request_of(*config));
-  });
+    return resident_clusters(simulator, *kernel_of(simulator, function), request_of(*config));
+  }));
 }
 
 OPGATE_SIM_DRIVER_API cuOccupancyMaxPotentialClusterSize(int* blocks, CUfunction function,
                                                          const CUlaunchConfig* config) {
-  return driver_call([&](Simulator& simulator) {
-    require(blocks);
+  return driver_call(give(blocks, [&](Simulator& simulator) {
     require(config);
-    *blocks = largest_cluster(simulator, *kernel_of(simulator, function), request_of(*config));
-  });
+    return largest_cluster(simulator, *kernel_of(simulator, function), request_of(*config));
+  }));
 }
 
 OPGATE_SIM_DRIVER_API cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,

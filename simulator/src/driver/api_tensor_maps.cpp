@@ -27,64 +27,20 @@ void check(bool is_allowed) {
   if (!is_allowed) refuse(cudaErrorInvalidValue);
 }
 
-// An H200 refuses types that are smaller than a byte, too.
-Type type_of(CUtensorMapDataType type) {
-  switch (type) {
-    case CU_TENSOR_MAP_DATA_TYPE_UINT8:
-      return Type::u8;
-    case CU_TENSOR_MAP_DATA_TYPE_UINT16:
-      return Type::u16;
-    case CU_TENSOR_MAP_DATA_TYPE_FLOAT16:
-      return Type::f16;
-    case CU_TENSOR_MAP_DATA_TYPE_BFLOAT16:
-      return Type::bf16;
-    case CU_TENSOR_MAP_DATA_TYPE_UINT32:
-      return Type::u32;
-    case CU_TENSOR_MAP_DATA_TYPE_INT32:
-      return Type::s32;
-    case CU_TENSOR_MAP_DATA_TYPE_FLOAT32:
-    case CU_TENSOR_MAP_DATA_TYPE_FLOAT32_FTZ:
-      return Type::f32;
-    case CU_TENSOR_MAP_DATA_TYPE_TFLOAT32:
-    case CU_TENSOR_MAP_DATA_TYPE_TFLOAT32_FTZ:
-      return Type::tf32;
-    case CU_TENSOR_MAP_DATA_TYPE_UINT64:
-      return Type::u64;
-    case CU_TENSOR_MAP_DATA_TYPE_INT64:
-      return Type::s64;
-    case CU_TENSOR_MAP_DATA_TYPE_FLOAT64:
-      return Type::f64;
-    default:
-      refuse(cudaErrorInvalidValue);
-  }
-}
+// In the order of CUtensorMapDataType, CUtensorMapSwizzle and CUtensorMapInterleave. An H200 refuses types
+// that are smaller than a byte, too, which follow.
+constexpr std::array kTypes{Type::u8,  Type::u16, Type::u32,  Type::s32, Type::u64,  Type::s64, Type::f16,
+                            Type::f32, Type::f64, Type::bf16, Type::f32, Type::tf32, Type::tf32};
+constexpr std::array<std::uint8_t, 4> kRowBytes{0, 32, 64, 128};
+constexpr std::array<std::uint8_t, 3> kSliceBytes{0, 16, 32};
+static_assert(kTypes.size() == CU_TENSOR_MAP_DATA_TYPE_TFLOAT32_FTZ + 1);
+static_assert(kRowBytes.size() == CU_TENSOR_MAP_SWIZZLE_128B + 1);
+static_assert(kSliceBytes.size() == CU_TENSOR_MAP_INTERLEAVE_32B + 1);
 
-std::uint8_t row_bytes_of(CUtensorMapSwizzle swizzle) {
-  switch (swizzle) {
-    case CU_TENSOR_MAP_SWIZZLE_NONE:
-      return 0;
-    case CU_TENSOR_MAP_SWIZZLE_32B:
-      return 32;
-    case CU_TENSOR_MAP_SWIZZLE_64B:
-      return 64;
-    case CU_TENSOR_MAP_SWIZZLE_128B:
-      return 128;
-    default:
-      refuse(cudaErrorInvalidValue);
-  }
-}
-
-std::uint8_t slice_bytes_of(CUtensorMapInterleave interleave) {
-  switch (interleave) {
-    case CU_TENSOR_MAP_INTERLEAVE_NONE:
-      return 0;
-    case CU_TENSOR_MAP_INTERLEAVE_16B:
-      return 16;
-    case CU_TENSOR_MAP_INTERLEAVE_32B:
-      return 32;
-    default:
-      refuse(cudaErrorInvalidValue);
-  }
+template <class T, std::size_t size>
+T known(const std::array<T, size>& values, int index) {
+  check(index >= 0 && static_cast<std::size_t>(index) < size);
+  return values[static_cast<std::size_t>(index)];
 }
 
 struct Modes {
@@ -98,10 +54,10 @@ TensorMap map_of(CUtensorMapDataType type, unsigned rank, unsigned least_rank, v
                  const Modes& modes) {
   TensorMap map;
   map.mark = TensorMap::kMark;
-  map.type = type_of(type);
+  map.type = known(kTypes, type);
   map.flushes = type == CU_TENSOR_MAP_DATA_TYPE_FLOAT32_FTZ || type == CU_TENSOR_MAP_DATA_TYPE_TFLOAT32_FTZ;
-  map.slice_bytes = slice_bytes_of(modes.interleave);
-  map.row_bytes = row_bytes_of(modes.swizzle);
+  map.slice_bytes = known(kSliceBytes, modes.interleave);
+  map.row_bytes = known(kRowBytes, modes.swizzle);
   map.fills_with_nan = modes.fill == CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA;
   check(map.fills_with_nan ? type >= CU_TENSOR_MAP_DATA_TYPE_FLOAT16
                            : modes.fill == CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);

@@ -11,7 +11,18 @@
 namespace opgate::simulator {
 
 /// The driver's number for an error of the runtime. Most are the same.
-CUresult driver_error(cudaError_t code);
+inline CUresult driver_error(cudaError_t code) {
+  switch (code) {
+    case cudaErrorInvalidDeviceFunction:
+      return CUDA_ERROR_INVALID_HANDLE;
+    case cudaErrorInvalidSymbol:
+      return CUDA_ERROR_NOT_FOUND;
+    case cudaErrorInvalidConfiguration:
+      return CUDA_ERROR_INVALID_VALUE;
+    default:
+      return static_cast<CUresult>(code);
+  }
+}
 
 /// Runs the body of a function, as api_answer() does for those of the runtime. The driver keeps no last
 /// error.

@@ -27,17 +27,13 @@ static Handler select_arithmetic(Draft& draft) {
 
 std::vector<OpcodeRow> opcodes_of_arithmetic() {
   return {
-      {"add", {&select_arithmetic, 3, 3, Result::first, Waits::never, &no_effect, &flow_of_number}},
-      {"sub", {&select_arithmetic, 3, 3, Result::first, Waits::never, &no_effect, &flow_of_number}},
+      {{"add", "sub", "div", "rem"},
+       {&select_arithmetic, 3, 3, Result::first, Waits::never, &no_effect, &flow_of_number}},
       {"mul", {&select_arithmetic, 3, 3, Result::first, Waits::never, &no_effect, &flow_of_multiplication}},
       {"mad", {&select_arithmetic, 4, 4, Result::first, Waits::never, &no_effect, &flow_of_multiplication}},
       {"fma", {&select_arithmetic, 4, 4, Result::first, Waits::never, &no_effect, &flow_of_number}},
-      {"div", {&select_arithmetic, 3, 3, Result::first, Waits::never, &no_effect, &flow_of_number}},
-      {"rem", {&select_arithmetic, 3, 3, Result::first, Waits::never, &no_effect, &flow_of_number}},
-      {"abs", {&select_arithmetic, 2, 2, Result::first, Waits::never, &no_effect, &flow_of_number}},
-      {"neg", {&select_arithmetic, 2, 2, Result::first, Waits::never, &no_effect, &flow_of_number}},
-      {"min", {&select_arithmetic, 3, 4, Result::first, Waits::never, &no_effect, &flow_of_number}},
-      {"max", {&select_arithmetic, 3, 4, Result::first, Waits::never, &no_effect, &flow_of_number}},
+      {{"abs", "neg"}, {&select_arithmetic, 2, 2, Result::first, Waits::never, &no_effect, &flow_of_number}},
+      {{"min", "max"}, {&select_arithmetic, 3, 4, Result::first, Waits::never, &no_effect, &flow_of_number}},
   };
 }
 

@@ -19,8 +19,7 @@ std::uint32_t bytes_to_read(const Thread& thread, const Instruction& in, Reads r
   if (reads == Reads::unless) return read<bool>(thread, in, 4) ? 0 : bytes;
   const auto given = read<std::uint32_t>(thread, in, 4);
   if (given <= bytes) return given;
-  throw KernelFault{Fault::trap,
-                    *in.text + " of " + std::to_string(bytes) + " bytes that reads " + std::to_string(given)};
+  fail(in, Fault::trap, " of " + std::to_string(bytes) + " bytes that reads " + std::to_string(given));
 }
 
 // cp.async [to], [from], bytes, how many of them are read. Both sides are checked now; the copy happens
@@ -29,7 +28,7 @@ template <Reads reads>
 void begin(Thread& thread, const Instruction& in) {
   const auto bytes = read<std::uint32_t>(thread, in, 3);
   if (bytes != 16 && bytes != 8 && bytes != 4)
-    throw KernelFault{Fault::trap, *in.text + " of " + std::to_string(bytes) + " bytes"};
+    fail(in, Fault::trap, " of " + std::to_string(bytes) + " bytes");
   unsigned char* const to =
       locate<Space::shared, Access::store>(thread, in, address_of(thread, in, 0), bytes);
   const std::uint64_t from = read<std::uint64_t>(thread, in, 1) + read<std::uint64_t>(thread, in, 2);

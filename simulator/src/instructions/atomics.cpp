@@ -73,13 +73,6 @@ void compare_and_swap(Thread& thread, const Instruction& in) {
   write(thread, in, 0, old);
 }
 
-template <Space space>
-Handler swap_of_width(std::size_t bytes) {
-  if (bytes == 2) return &compare_and_swap<std::uint16_t, space>;
-  if (bytes == 4) return &compare_and_swap<std::uint32_t, space>;
-  return bytes == 8 ? &compare_and_swap<std::uint64_t, space> : nullptr;
-}
-
 struct Form {
   Type type;
   bool returns;
@@ -88,20 +81,14 @@ struct Form {
 
 template <class T, AtomicOperation operation, Space space, int in_register = 1>
 Handler with_form(const Form& form) {
-  if (form.lanes == 1)
-    return form.returns ? &execute<T, operation, space, true, 1, in_register>
-                        : &execute<T, operation, space, false, 1, in_register>;
+  const auto of_lanes = [&]<int lanes>() -> Handler {
+    return form.returns ? &execute<T, operation, space, true, lanes, in_register>
+                        : &execute<T, operation, space, false, lanes, in_register>;
+  };
+  if (form.lanes == 1) return of_lanes.template operator()<1>();
   if (space != Space::global && space != Space::generic) return nullptr;
-  if (form.lanes == 2)
-    return form.returns ? &execute<T, operation, space, true, 2, in_register>
-                        : &execute<T, operation, space, false, 2, in_register>;
-  if (form.lanes == 4)
-    return form.returns ? &execute<T, operation, space, true, 4, in_register>
-                        : &execute<T, operation, space, false, 4, in_register>;
-  if constexpr (sizeof(T) * in_register == 2)
-    return form.returns ? &execute<T, operation, space, true, 8, in_register>
-                        : &execute<T, operation, space, false, 8, in_register>;
-  return nullptr;
+  if constexpr (sizeof(T) * in_register == 2) return for_value<2, 4, 8>(form.lanes, of_lanes);
+  return for_value<2, 4>(form.lanes, of_lanes);
 }
 
 template <AtomicOperation operation, Space space>
@@ -124,51 +111,31 @@ Handler of_integers(const Form& form) {
 }
 
 template <AtomicOperation operation, Space space>
-Handler of_small_floats(const Form& form) {
-  switch (form.type) {
-    case Type::f16:
-      return with_form<Half, operation, space>(form);
-    case Type::bf16:
-      return with_form<Bfloat16, operation, space>(form);
-    case Type::f16x2:
-      return with_form<Half, operation, space, 2>(form);
-    case Type::bf16x2:
-      return with_form<Bfloat16, operation, space, 2>(form);
-    default:
-      return of_integers<operation, space>(form);
-  }
+Handler of_small_numbers(const Form& form) {
+  const Handler of_floats = for_small_float(form.type, [&]<class Small, bool is_pair>() {
+    return with_form < Small, operation, space, is_pair ? 2 : 1 > (form);
+  });
+  return of_floats != nullptr ? of_floats : of_integers<operation, space>(form);
 }
 
 template <Space space>
 Handler with_operation(const Form& form, AtomicOperation operation) {
-  switch (operation) {
-    case AtomicOperation::conjunction:
-      return of_integers<AtomicOperation::conjunction, space>(form);
-    case AtomicOperation::disjunction:
-      return of_integers<AtomicOperation::disjunction, space>(form);
-    case AtomicOperation::exclusive:
-      return of_integers<AtomicOperation::exclusive, space>(form);
-    case AtomicOperation::exchange:
-      return of_integers<AtomicOperation::exchange, space>(form);
-    case AtomicOperation::increment:
-      return form.type == Type::u32 ? of_integers<AtomicOperation::increment, space>(form) : nullptr;
-    case AtomicOperation::decrement:
-      return form.type == Type::u32 ? of_integers<AtomicOperation::decrement, space>(form) : nullptr;
-    case AtomicOperation::minimum:
-      return of_small_floats<AtomicOperation::minimum, space>(form);
-    case AtomicOperation::maximum:
-      return of_small_floats<AtomicOperation::maximum, space>(form);
-    case AtomicOperation::add:
-      break;
-  }
+  using enum AtomicOperation;
+  if ((operation == increment || operation == decrement) && form.type != Type::u32) return nullptr;
+  if (operation == minimum) return of_small_numbers<minimum, space>(form);
+  if (operation == maximum) return of_small_numbers<maximum, space>(form);
+  if (operation != add)
+    return for_value<conjunction, disjunction, exclusive, exchange, increment, decrement>(
+        operation,
+        [&]<AtomicOperation of_integers_only>() { return of_integers<of_integers_only, space>(form); });
   if (form.type == Type::f64) {
     if (form.lanes != 1) return nullptr;
-    if (space == Space::shared) return with_form<double, AtomicOperation::add, space>(form);
-    return with_form<GlobalDouble, AtomicOperation::add, space>(form);
+    if (space == Space::shared) return with_form<double, add, space>(form);
+    return with_form<GlobalDouble, add, space>(form);
   }
-  if (form.type != Type::f32) return of_small_floats<AtomicOperation::add, space>(form);
-  if (space == Space::shared) return with_form<float, AtomicOperation::add, space>(form);
-  return with_form<GlobalFloat, AtomicOperation::add, space>(form);
+  if (form.type != Type::f32) return of_small_numbers<add, space>(form);
+  if (space == Space::shared) return with_form<float, add, space>(form);
+  return with_form<GlobalFloat, add, space>(form);
 }
 
 }  // namespace atomics
@@ -194,14 +161,13 @@ static Handler select_atomic(Draft& draft) {
   const Form form{modifiers.take_type(), returns, lanes};
   if (swaps) {
     if (!returns || lanes != 1 || operation) return nullptr;
-    if (space == Space::shared) return swap_of_width<Space::shared>(bytes_of(form.type));
-    if (space == Space::global) return swap_of_width<Space::global>(bytes_of(form.type));
-    return space == Space::generic ? swap_of_width<Space::generic>(bytes_of(form.type)) : nullptr;
+    return for_value<Space::shared, Space::global, Space::generic>(space, [&]<Space in>() {
+      return for_bytes(bytes_of(form.type), []<class T>() { return &compare_and_swap<T, in>; });
+    });
   }
   if (!operation) return nullptr;
-  if (space == Space::shared) return with_operation<Space::shared>(form, *operation);
-  if (space == Space::global) return with_operation<Space::global>(form, *operation);
-  return space == Space::generic ? with_operation<Space::generic>(form, *operation) : nullptr;
+  return for_value<Space::shared, Space::global, Space::generic>(
+      space, [&]<Space in>() { return with_operation<in>(form, *operation); });
 }
 
 static Effect effect_of_atomic(const Modifiers& given, Effect::Kind kind) {

@@ -1,6 +1,7 @@
 // Logic, shifts and fields of bits.
 #include <algorithm>
 #include <bit>
+#include <functional>
 #include <type_traits>
 
 #include "instructions/effects.h"
@@ -12,41 +13,6 @@
 namespace opgate::simulator {
 namespace bits {
 
-struct And {
-  template <class T>
-  T operator()(T a, T b) const {
-    return static_cast<T>(a & b);
-  }
-};
-
-struct Or {
-  template <class T>
-  T operator()(T a, T b) const {
-    return static_cast<T>(a | b);
-  }
-};
-
-struct Xor {
-  template <class T>
-  T operator()(T a, T b) const {
-    return static_cast<T>(a ^ b);
-  }
-};
-
-struct Not {
-  template <class T>
-  T operator()(T a) const {
-    return static_cast<T>(~a);
-  }
-};
-
-struct IsZero {
-  template <class T>
-  T operator()(T a) const {
-    return a == 0 ? 1 : 0;
-  }
-};
-
 // A shift takes 32 bits as its width.
 template <class T>
 void shift_left(Thread& thread, const Instruction& in) {
@@ -57,20 +23,6 @@ template <class T>
 void shift_right(Thread& thread, const Instruction& in) {
   write(thread, in, 0, semantics::shr(read<T>(thread, in, 1), read<std::uint32_t>(thread, in, 2)));
 }
-
-struct ShiftLeft {
-  template <class T>
-  static Handler handler() {
-    return &shift_left<T>;
-  }
-};
-
-struct ShiftRight {
-  template <class T>
-  static Handler handler() {
-    return &shift_right<T>;
-  }
-};
 
 template <class T>
 void count_ones(Thread& thread, const Instruction& in) {
@@ -95,21 +47,12 @@ void find_highest(Thread& thread, const Instruction& in) {
   write(thread, in, 0, static_cast<std::uint32_t>(result));
 }
 
-struct FindHighest {
-  template <class T>
-  static Handler handler() {
-    return &find_highest<T>;
-  }
-};
-
-struct Reverse {
-  template <class T>
-  T operator()(T value) const {
-    T result = 0;
-    for (std::size_t i = 0; i < 8 * sizeof(T); ++i) result = static_cast<T>(result << 1 | (value >> i & 1));
-    return result;
-  }
-};
+template <class T>
+T reversed(T value) {
+  T result = 0;
+  for (std::size_t i = 0; i < 8 * sizeof(T); ++i) result = static_cast<T>(result << 1 | (value >> i & 1));
+  return result;
+}
 
 template <class T>
 void extract_field(Thread& thread, const Instruction& in) {
@@ -174,9 +117,9 @@ void find_nth(Thread& thread, const Instruction& in) {
 }
 
 Handler for_predicate(const std::string& name) {
-  if (name == "and") return &binary<std::uint8_t, And>;
-  if (name == "or") return &binary<std::uint8_t, Or>;
-  if (name == "xor") return &binary<std::uint8_t, Xor>;
+  if (name == "and") return &binary<std::uint8_t, std::bit_and<>>;
+  if (name == "or") return &binary<std::uint8_t, std::bit_or<>>;
+  if (name == "xor") return &binary<std::uint8_t, std::bit_xor<>>;
   if (name == "not") return &execute_not_predicate;
   return nullptr;
 }
@@ -194,23 +137,23 @@ static Handler select_bits(Draft& draft) {
   const Type type = modifiers.take_type();
   const bool wide = bytes_of(type) == 8;
   if (type == Type::pred) return for_predicate(name);
-  if (name == "and") return for_integer<Binary<And>>(type);
-  if (name == "or") return for_integer<Binary<Or>>(type);
-  if (name == "xor") return for_integer<Binary<Xor>>(type);
-  if (name == "not") return for_integer<Unary<Not>>(type);
-  if (name == "cnot") return for_integer<Unary<IsZero>>(type);
-  if (name == "shl") return for_integer<ShiftLeft>(type);
-  if (name == "shr") return for_integer<ShiftRight>(type);
+  if (name == "and") return binary_of_integer(type, std::bit_and());
+  if (name == "or") return binary_of_integer(type, std::bit_or());
+  if (name == "xor") return binary_of_integer(type, std::bit_xor());
+  if (name == "not") return unary_of_integer(type, std::bit_not());
+  if (name == "cnot") return unary_of_integer(type, std::logical_not());
+  if (name == "shl") return for_integer(type, []<class T>() { return &shift_left<T>; });
+  if (name == "shr") return for_integer(type, []<class T>() { return &shift_right<T>; });
   if (bytes_of(type) < 4) return nullptr;
   if (name == "popc") return wide ? &count_ones<std::uint64_t> : &count_ones<std::uint32_t>;
   if (name == "clz") return wide ? &count_leading_zeros<std::uint64_t> : &count_leading_zeros<std::uint32_t>;
-  if (name == "brev") return for_integer<Unary<Reverse>>(type);
+  if (name == "brev") return unary_of_integer(type, [](auto value) { return reversed(value); });
   if (name == "bfe") return extraction(type);
   if (name == "bfi") return wide ? &insert_field<std::uint64_t> : &insert_field<std::uint32_t>;
   if (name == "fns") return &find_nth;
   if (name == "bfind") {
     draft.instruction.immediate = modifiers.take("shiftamt") ? 1 : 0;
-    return for_integer<FindHighest>(type);
+    return for_integer(type, []<class T>() { return &find_highest<T>; });
   }
   const bool wraps = modifiers.take("wrap");
   if (!wraps && !modifiers.take("clamp")) return nullptr;
@@ -221,20 +164,13 @@ static Handler select_bits(Draft& draft) {
 
 std::vector<OpcodeRow> opcodes_of_bits() {
   return {
-      {"and", {&select_bits, 3, 3, Result::first, Waits::never, &no_effect, &flow_of_bits}},
-      {"or", {&select_bits, 3, 3, Result::first, Waits::never, &no_effect, &flow_of_bits}},
-      {"xor", {&select_bits, 3, 3, Result::first, Waits::never, &no_effect, &flow_of_bits}},
-      {"not", {&select_bits, 2, 2, Result::first, Waits::never, &no_effect, &flow_of_bits}},
-      {"cnot", {&select_bits, 2, 2, Result::first, Waits::never, &no_effect, &flow_of_number}},
-      {"shl", {&select_bits, 3, 3, Result::first, Waits::never, &no_effect, &flow_of_bits}},
-      {"shr", {&select_bits, 3, 3, Result::first, Waits::never, &no_effect, &flow_of_bits}},
-      {"popc", {&select_bits, 2, 2, Result::first, Waits::never, &no_effect, &flow_of_number}},
-      {"clz", {&select_bits, 2, 2, Result::first, Waits::never, &no_effect, &flow_of_number}},
-      {"bfind", {&select_bits, 2, 2, Result::first, Waits::never, &no_effect, &flow_of_number}},
-      {"brev", {&select_bits, 2, 2, Result::first, Waits::never, &no_effect, &flow_of_bits}},
+      {{"and", "or", "xor", "shl", "shr", "szext"},
+       {&select_bits, 3, 3, Result::first, Waits::never, &no_effect, &flow_of_bits}},
+      {{"not", "brev"}, {&select_bits, 2, 2, Result::first, Waits::never, &no_effect, &flow_of_bits}},
+      {{"cnot", "popc", "clz", "bfind"},
+       {&select_bits, 2, 2, Result::first, Waits::never, &no_effect, &flow_of_number}},
       {"bfe", {&select_bits, 4, 4, Result::first, Waits::never, &no_effect, &flow_of_bits}},
       {"bfi", {&select_bits, 5, 5, Result::first, Waits::never, &no_effect, &flow_of_bits}},
-      {"szext", {&select_bits, 3, 3, Result::first, Waits::never, &no_effect, &flow_of_bits}},
       {"bmsk", {&select_bits, 3, 3, Result::first, Waits::never, &no_effect, &flow_of_number}},
       {"fns", {&select_bits, 4, 4, Result::first, Waits::never, &no_effect, &flow_of_number}},
   };

@@ -21,8 +21,8 @@ constexpr std::uint32_t kUnit = 16;
 BulkOperands operands_of(const Thread& thread, const Instruction& in, bool has_mbarrier) {
   const BulkOperands operands = bulk_operands(thread, in, has_mbarrier);
   if (operands.bytes % kUnit == 0) return operands;
-  throw KernelFault{Fault::misaligned_address, *in.text + " of " + std::to_string(operands.bytes) +
-                                                   " bytes, which is not a multiple of 16"};
+  fail(in, Fault::misaligned_address,
+       " of " + std::to_string(operands.bytes) + " bytes, which is not a multiple of 16");
 }
 
 // All of both sides is checked. Pieces that lie side by side become one copy.
@@ -128,7 +128,7 @@ BulkOperands bulk_operands(const Thread& thread, const Instruction& in, bool has
 
 void require_cluster(const Thread& thread, const Instruction& in) {
   if (thread.block->launch().has_clusters) return;
-  throw KernelFault{Fault::illegal_instruction, *in.text + " in a launch without clusters"};
+  fail(in, Fault::illegal_instruction, " in a launch without clusters");
 }
 
 Handler select_bulk_copy(Draft& draft) {

@@ -81,8 +81,7 @@ static Handler select_carry(Draft& draft) {
 
 std::vector<OpcodeRow> opcodes_of_carries() {
   return {
-      {"addc", {&select_carry, 3, 3, Result::first, Waits::never, &no_effect, &flow_of_number}},
-      {"subc", {&select_carry, 3, 3, Result::first, Waits::never, &no_effect, &flow_of_number}},
+      {{"addc", "subc"}, {&select_carry, 3, 3, Result::first, Waits::never, &no_effect, &flow_of_number}},
       {"madc", {&select_carry, 4, 4, Result::first, Waits::never, &no_effect, &flow_of_number}},
   };
 }

@@ -37,7 +37,9 @@ std::unordered_map<std::string_view, Opcode> all_opcodes() {
                            &opcodes_of_textures,
                            &opcodes_of_collectives,
                            &opcodes_of_clusters}) {
-    for (const OpcodeRow& row : group()) all.insert(row);
+    for (const OpcodeRow& row : group()) {
+      for (const std::string_view name : row.names) all.emplace(name, row.opcode);
+    }
   }
   return all;
 }

@@ -14,19 +14,6 @@ void by_predicate(Thread& thread, const Instruction& in) {
   write(thread, in, 0, read<bool>(thread, in, 3) ? read<T>(thread, in, 1) : read<T>(thread, in, 2));
 }
 
-Handler for_bytes(std::size_t bytes) {
-  switch (bytes) {
-    case 2:
-      return &by_predicate<std::uint16_t>;
-    case 4:
-      return &by_predicate<std::uint32_t>;
-    case 8:
-      return &by_predicate<std::uint64_t>;
-    default:
-      return nullptr;
-  }
-}
-
 // slct d, a, b, c: a where c is not below zero. NaN chooses b, and -0 chooses a.
 template <class T, class Condition, bool flush>
 void by_sign(Thread& thread, const Instruction& in) {
@@ -74,15 +61,16 @@ void ask(Thread& thread, const Instruction& in) {
 
 }  // namespace choices
 
-static Handler select_selp(Draft& draft) { return choices::for_bytes(bytes_of(draft.modifiers.take_type())); }
+static Handler select_selp(Draft& draft) {
+  return for_bytes(bytes_of(draft.modifiers.take_type()),
+                   []<class T>() { return &choices::by_predicate<T>; });
+}
 
 static Handler select_slct(Draft& draft) {
   const bool flush = draft.modifiers.take("ftz");
   const std::size_t bytes = bytes_of(draft.modifiers.take_type());
   const Type condition = draft.modifiers.take_type();
-  if (bytes == 2) return choices::with_condition<std::uint16_t>(condition, flush);
-  if (bytes == 4) return choices::with_condition<std::uint32_t>(condition, flush);
-  return bytes == 8 ? choices::with_condition<std::uint64_t>(condition, flush) : nullptr;
+  return for_bytes(bytes, [&]<class T>() { return choices::with_condition<T>(condition, flush); });
 }
 
 static Handler select_testp(Draft& draft) {

@@ -16,11 +16,10 @@ void map_address(Thread& thread, const Instruction& in) {
   const auto rank = read<std::uint32_t>(thread, in, 2);
   const std::size_t size = thread.block->cluster().size();
   if (rank >= size)
-    throw KernelFault{Fault::trap, *in.text + " of the block " + std::to_string(rank) + " of a cluster of " +
-                                       std::to_string(size)};
+    fail(in, Fault::trap,
+         " of the block " + std::to_string(rank) + " of a cluster of " + std::to_string(size));
   if (is_generic && space_of(address) != Space::shared)
-    throw KernelFault{Fault::trap,
-                      *in.text + " of " + hexadecimal(address) + ", which is not in shared memory"};
+    fail(in, Fault::trap, " of " + hexadecimal(address) + ", which is not in shared memory");
   write(thread, in, 0, address_in_block(address, rank) + (is_generic ? kSharedWindow : 0));
 }
 
@@ -31,15 +30,13 @@ void rank_of_address(Thread& thread, const Instruction& in) {
 }
 
 void arrive(Thread& thread, const Instruction& in) {
-  if (thread.cluster_phase != 0)
-    throw KernelFault{Fault::trap, *in.text + " of a thread that has arrived and not waited"};
+  if (thread.cluster_phase != 0) fail(in, Fault::trap, " of a thread that has arrived and not waited");
   thread.cluster_phase = thread.block->cluster().phase();
   thread.block->cluster().arrive();
 }
 
 void wait(Thread& thread, const Instruction& in) {
-  if (thread.cluster_phase == 0)
-    throw KernelFault{Fault::trap, *in.text + " of a thread that has not arrived"};
+  if (thread.cluster_phase == 0) fail(in, Fault::trap, " of a thread that has not arrived");
   thread.state = Thread::State::at_cluster;
   thread.leave_cluster_barrier_if_complete();
 }

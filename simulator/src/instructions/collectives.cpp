@@ -17,13 +17,27 @@ namespace opgate::simulator {
 
 void wait_in_warp(Thread& thread, std::uint32_t mask, Collective collective) {
   if ((mask >> thread.lane & 1) == 0) {
-    throw KernelFault{Fault::trap, *thread.current().text + " for the lanes of mask " + hexadecimal(mask) +
-                                       " by lane " + std::to_string(thread.lane) +
-                                       ", which is not among them"};
+    fail(thread.current(), Fault::trap,
+         " for the lanes of mask " + hexadecimal(mask) + " by lane " + std::to_string(thread.lane) +
+             ", which is not among them");
   }
   thread.collective = collective;
   thread.collective_mask = mask;
   thread.state = Thread::State::at_collective;
+}
+
+void require_whole_warp(Thread* const* lanes, std::uint32_t mask) {
+  const Thread& first = *lanes[std::countr_zero(mask)];
+  if (~mask != 0) {
+    fail(first.current(), Fault::trap,
+         " by " + std::to_string(std::popcount(mask)) + " of the 32 threads of a warp");
+  }
+  for (std::size_t lane = 1; lane < kWarpSize; ++lane) {
+    if (lanes[lane]->next == first.next) continue;
+    fail(first.current(), Fault::trap,
+         " by threads of a warp that are at lines " + std::to_string(first.current().line) + " and " +
+             std::to_string(lanes[lane]->current().line) + " of the PTX");
+  }
 }
 
 namespace collectives {

@@ -61,101 +61,57 @@ void set_one_predicate(Thread& thread, const Instruction& in) {
   thread.registers[in.slots[0]] = holds<T, comparison>(thread, in, 1, 2) ? 1 : 0;
 }
 
-template <class T, Comparison comparison>
+// For a pair of numbers, each half gives one of the predicates.
+template <class T, Comparison comparison, bool is_pair>
 void set_predicates(Thread& thread, const Instruction& in) {
   const auto combination = static_cast<Combination>(in.immediate);
-  const bool result = holds<T, comparison>(thread, in, 2, 3);
+  const bool first = holds<T, comparison>(thread, in, 2, 3);
+  const bool second = is_pair ? holds<T, comparison>(thread, in, 2, 3, 16) : !first;
   const bool other = combination != Combination::none && read<bool>(thread, in, 4);
-  write<std::uint8_t>(thread, in, 0, combined(result, other, combination) ? 1 : 0);
-  write<std::uint8_t>(thread, in, 1, combined(!result, other, combination) ? 1 : 0);
-}
-
-// For a pair of numbers, each half gives one of the predicates.
-template <class T, Comparison comparison>
-void set_pair_of_predicates(Thread& thread, const Instruction& in) {
-  const auto combination = static_cast<Combination>(in.immediate);
-  const bool other = combination != Combination::none && read<bool>(thread, in, 4);
-  write<std::uint8_t>(thread, in, 0,
-                      combined(holds<T, comparison>(thread, in, 2, 3, 0), other, combination) ? 1 : 0);
-  write<std::uint8_t>(thread, in, 1,
-                      combined(holds<T, comparison>(thread, in, 2, 3, 16), other, combination) ? 1 : 0);
+  write<std::uint8_t>(thread, in, 0, combined(first, other, combination) ? 1 : 0);
+  write<std::uint8_t>(thread, in, 1, combined(second, other, combination) ? 1 : 0);
 }
 
 // set d, a, b, c: what a true comparison is, is in the upper part of the immediate value.
-
-template <class T, Comparison comparison>
+template <class T, Comparison comparison, bool is_pair>
 void set_value(Thread& thread, const Instruction& in) {
   const auto combination = static_cast<Combination>(in.immediate & 3);
   const bool other = combination != Combination::none && read<bool>(thread, in, 3);
-  const bool result = combined(holds<T, comparison>(thread, in, 1, 2), other, combination);
-  write(thread, in, 0, result ? static_cast<std::uint64_t>(in.immediate >> 2) : 0);
-}
-
-template <class T, Comparison comparison>
-void set_pair_of_values(Thread& thread, const Instruction& in) {
-  const auto combination = static_cast<Combination>(in.immediate & 3);
-  const bool other = combination != Combination::none && read<bool>(thread, in, 3);
   const auto one = static_cast<std::uint64_t>(in.immediate >> 2);
-  std::uint64_t result = 0;
-  for (const int shift : {0, 16}) {
-    if (combined(holds<T, comparison>(thread, in, 1, 2, shift), other, combination)) result |= one << shift;
-  }
-  write(thread, in, 0, result);
+  const auto half = [&](int shift) {
+    return combined(holds<T, comparison>(thread, in, 1, 2, shift), other, combination) ? one << shift : 0;
+  };
+  write(thread, in, 0, half(0) | (is_pair ? half(16) : 0));
 }
 
 enum class Form : std::uint8_t { one_predicate, predicates, value };
 
-template <class T, Comparison comparison>
+template <class T, Comparison comparison, bool is_pair = false>
 Handler with_form(Form form) {
   switch (form) {
     case Form::one_predicate:
       return &set_one_predicate<T, comparison>;
     case Form::predicates:
-      return &set_predicates<T, comparison>;
+      return &set_predicates<T, comparison, is_pair>;
     case Form::value:
-      return &set_value<T, comparison>;
+      return &set_value<T, comparison, is_pair>;
   }
   return nullptr;
 }
 
-template <class T, Comparison comparison>
-Handler of_pair(Form form) {
-  return form == Form::value ? &set_pair_of_values<T, comparison> : &set_pair_of_predicates<T, comparison>;
-}
-
 template <Comparison comparison>
 Handler with_type(Type type, bool flush, Form form) {
-  switch (type) {
-    case Type::f32:
-      return flush ? with_form<FlushedFloat, comparison>(form) : with_form<float, comparison>(form);
-    case Type::f64:
-      return with_form<double, comparison>(form);
-    case Type::f16:
-      return flush ? with_form<FlushedHalf, comparison>(form) : with_form<Half, comparison>(form);
-    case Type::bf16:
-      return with_form<Bfloat16, comparison>(form);
-    case Type::f16x2:
-      return flush ? of_pair<FlushedHalf, comparison>(form) : of_pair<Half, comparison>(form);
-    case Type::bf16x2:
-      return of_pair<Bfloat16, comparison>(form);
-    case Type::b16:
-    case Type::u16:
-      return with_form<std::uint16_t, comparison>(form);
-    case Type::s16:
-      return with_form<std::int16_t, comparison>(form);
-    case Type::b32:
-    case Type::u32:
-      return with_form<std::uint32_t, comparison>(form);
-    case Type::s32:
-      return with_form<std::int32_t, comparison>(form);
-    case Type::b64:
-    case Type::u64:
-      return with_form<std::uint64_t, comparison>(form);
-    case Type::s64:
-      return with_form<std::int64_t, comparison>(form);
-    default:
-      return nullptr;
-  }
+  if (type == Type::f32)
+    return flush ? with_form<FlushedFloat, comparison>(form) : with_form<float, comparison>(form);
+  if (type == Type::f64) return with_form<double, comparison>(form);
+  if (is_integer(as_number(type)) && bytes_of(type) > 1)
+    return for_integer(type, [&]<class T>() { return with_form<T, comparison>(form); });
+  return for_small_float(type, [&]<class Small, bool is_pair>() {
+    if constexpr (std::is_same_v<Small, Half>) {
+      if (flush) return with_form<FlushedHalf, comparison, is_pair>(form);
+    }
+    return with_form<Small, comparison, is_pair>(form);
+  });
 }
 
 Handler with_comparison(Comparison comparison, Type type, bool flush, Form form) {

@@ -154,71 +154,12 @@ void from_integer(Thread& thread, const Instruction& in) {
   }
 }
 
-template <class To>
-struct Extend {
-  template <class From>
-  static Handler handler() {
-    return &extend<To, From>;
-  }
-};
-
-template <class To>
-struct ExtendSaturating {
-  template <class From>
-  static Handler handler() {
-    return &extend_saturating<To, From>;
-  }
-};
-
-template <class To>
-struct FromInteger {
-  template <class From>
-  static Handler handler() {
-    return &from_integer<To, From>;
-  }
-};
-
-template <class From>
-struct ToInteger {
-  template <class To>
-  static Handler handler() {
-    return &to_integer<To, From>;
-  }
-};
-
-// The source of a conversion between integers.
-template <bool saturate>
-struct IntegerTo {
-  Type from;
-  template <class To>
-  Handler choose() const {
-    return saturate ? for_integer<ExtendSaturating<To>>(from) : for_integer<Extend<To>>(from);
-  }
-};
-
-template <bool saturate>
-Handler between_integers(Type to, Type from) {
-  const IntegerTo<saturate> source{from};
-  switch (to) {
-    case Type::u8:
-      return source.template choose<std::uint8_t>();
-    case Type::s8:
-      return source.template choose<std::int8_t>();
-    case Type::u16:
-      return source.template choose<std::uint16_t>();
-    case Type::s16:
-      return source.template choose<std::int16_t>();
-    case Type::u32:
-      return source.template choose<std::uint32_t>();
-    case Type::s32:
-      return source.template choose<std::int32_t>();
-    case Type::u64:
-      return source.template choose<std::uint64_t>();
-    case Type::s64:
-      return source.template choose<std::int64_t>();
-    default:
-      return nullptr;
-  }
+Handler between_integers(Type to, Type from, bool saturate) {
+  if (as_number(to) != to) return nullptr;  // bits are converted to nothing
+  return for_integer(to, [&]<class To>() {
+    if (saturate) return for_integer(from, []<class From>() { return &extend_saturating<To, From>; });
+    return for_integer(from, []<class From>() { return &extend<To, From>; });
+  });
 }
 
 template <class To>
@@ -233,8 +174,13 @@ Handler to_float(Type from) {
     case Type::f64:
       return &between_floats<To, double>;
     default:
-      return for_integer<FromInteger<To>>(from);
+      return for_integer(from, []<class From>() { return &from_integer<To, From>; });
   }
+}
+
+template <class From>
+Handler from_float(Type to) {
+  return for_integer(to, []<class To>() { return &to_integer<To, From>; });
 }
 
 Handler choose(Type to, Type from, bool saturate) {
@@ -252,15 +198,15 @@ Handler choose(Type to, Type from, bool saturate) {
   }
   switch (from) {
     case Type::f16:
-      return for_integer<ToInteger<Half>>(to);
+      return from_float<Half>(to);
     case Type::bf16:
-      return for_integer<ToInteger<Bfloat16>>(to);
+      return from_float<Bfloat16>(to);
     case Type::f32:
-      return for_integer<ToInteger<float>>(to);
+      return from_float<float>(to);
     case Type::f64:
-      return for_integer<ToInteger<double>>(to);
+      return from_float<double>(to);
     default:
-      return saturate ? between_integers<true>(to, from) : between_integers<false>(to, from);
+      return between_integers(to, from, saturate);
   }
 }
 

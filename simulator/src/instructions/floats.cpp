@@ -1,6 +1,7 @@
 // Arithmetic in single and double precision.
 #include <cfenv>
 #include <cmath>
+#include <functional>
 #include <type_traits>
 
 #include "instructions/effects.h"
@@ -12,37 +13,20 @@
 namespace opgate::simulator {
 namespace floats {
 
-struct Add {
-  template <class T>
-  T operator()(T a, T b) const {
-    return a + b;
-  }
-};
-
-struct Subtract {
-  template <class T>
-  T operator()(T a, T b) const {
-    return a - b;
-  }
-};
-
-struct Multiply {
-  template <class T>
-  T operator()(T a, T b) const {
-    return a * b;
-  }
-};
-
-struct Divide {
-  template <class T>
-  T operator()(T a, T b) const {
-    return a / b;
-  }
-};
-
-struct DivideApproximately {
-  float operator()(float a, float b) const { return semantics::div_approx(a, b); }
-};
+using Add = std::plus<>;
+using Subtract = std::minus<>;
+using Multiply = std::multiplies<>;
+using Divide = std::divides<>;
+using Reciprocal = decltype([](auto a) { return 1 / a; });
+using SquareRoot = decltype([](auto a) { return std::sqrt(a); });
+using Absolute = decltype([](auto a) { return std::fabs(a); });
+using Negate = std::negate<>;
+using MultiplyAdd = decltype([](auto a, auto b, auto c) { return std::fma(a, b, c); });
+using Minimum = decltype([](auto a, auto b) { return semantics::min(a, b); });
+using Maximum = decltype([](auto a, auto b) { return semantics::max(a, b); });
+// The sign of a, the magnitude of b.
+using CopySign = decltype([](auto a, auto b) { return std::copysign(b, a); });
+using DivideApproximately = decltype([](float a, float b) { return semantics::div_approx(a, b); });
 
 // Within the two units in the last place that are documented.
 template <class Division, ApproximationEdge edge>
@@ -51,27 +35,6 @@ struct DivideAtEdge {
     const float quotient = Division()(a, b);
     if (!std::isfinite(quotient) || quotient == 0) return quotient;
     return std::nextafter(quotient, edge == ApproximationEdge::high ? HUGE_VALF : -HUGE_VALF);
-  }
-};
-
-struct MultiplyAdd {
-  template <class T>
-  T operator()(T a, T b, T c) const {
-    return std::fma(a, b, c);
-  }
-};
-
-struct Minimum {
-  template <class T>
-  T operator()(T a, T b) const {
-    return semantics::min(a, b);
-  }
-};
-
-struct Maximum {
-  template <class T>
-  T operator()(T a, T b) const {
-    return semantics::max(a, b);
   }
 };
 
@@ -87,34 +50,6 @@ struct OfMagnitudes {
   float operator()(float a, float b) const {
     const float magnitude = std::fabs(Operation()(std::fabs(a), std::fabs(b)));
     return std::signbit(a) != std::signbit(b) ? -magnitude : magnitude;
-  }
-};
-
-struct Absolute {
-  template <class T>
-  T operator()(T a) const {
-    return std::fabs(a);
-  }
-};
-
-struct Negate {
-  template <class T>
-  T operator()(T a) const {
-    return -a;
-  }
-};
-
-struct Reciprocal {
-  template <class T>
-  T operator()(T a) const {
-    return T(1) / a;
-  }
-};
-
-struct SquareRoot {
-  template <class T>
-  T operator()(T a) const {
-    return std::sqrt(a);
   }
 };
 
@@ -319,14 +254,6 @@ Handler sign_change(Draft& draft, Type type) {
   if (type == Type::f64) return flush ? nullptr : &unary<double, OfNumber<Operation>>;
   return flush ? &execute<float, Operation, true, false> : &execute<float, Operation, false, false>;
 }
-
-// copysign: the sign of a, the magnitude of b.
-struct CopySign {
-  template <class T>
-  T operator()(T a, T b) const {
-    return std::copysign(b, a);
-  }
-};
 
 }  // namespace floats
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "instructions/whole_warp.h"
+#include "instructions/collectives.h"
 #include "machine/block.h"
 #include "machine/slots.h"
 #include "numbers/matrix_product.h"
@@ -105,11 +105,11 @@ struct Fragment {
 
   void gather(const ElementOrder& order, unsigned char* elements) const {
     if (moves_pairs(order)) {
-      for_each_pair(order, [elements](const std::uint64_t* bits, std::uint16_t place) {
+      for_each_pair(order, [elements](const std::uint64_t* bits, const std::uint16_t* place) {
         Words words;
         std::memcpy(&words, bits, sizeof(words));
         const auto both = reinterpret_cast<Pair>(__builtin_shufflevector(words, words, 0, 2, 0, 2))[0];
-        std::memcpy(elements + place, &both, sizeof(both));
+        std::memcpy(elements + *place, &both, sizeof(both));
       });
       return;
     }
@@ -124,9 +124,9 @@ struct Fragment {
 
   void scatter(const ElementOrder& order, const unsigned char* elements) const {
     if (moves_pairs(order)) {
-      for_each_pair(order, [elements](std::uint64_t* bits, std::uint16_t place) {
+      for_each_pair(order, [elements](std::uint64_t* bits, const std::uint16_t* place) {
         std::uint64_t both = 0;
-        std::memcpy(&both, elements + place, sizeof(both));
+        std::memcpy(&both, elements + *place, sizeof(both));
         const auto words = __builtin_shufflevector(reinterpret_cast<Words>(Pair{both}), Words{}, 0, 4, 1, 5);
         std::memcpy(bits, &words, sizeof(words));
       });
@@ -159,26 +159,10 @@ struct Fragment {
     return true;
   }
 
-  // visit(the first of two registers, the place of their bytes)
+  // visit(the first of two registers, the places of their bytes)
   template <class Visit>
   void for_each_pair(const ElementOrder& order, Visit visit) const {
-    return registers == 4 ? visit_pairs<4>(order, visit) : visit_pairs<0>(order, visit);
-  }
-
-  template <unsigned constant, class Visit>
-  void visit_pairs(const ElementOrder& order, Visit visit) const {
-    const Slot* const of_operand = slots();
-    const unsigned count = constant == 0 ? registers : constant;
-    std::array<Slot, std::max(constant, 1u)> known;
-    if constexpr (constant != 0) std::copy_n(of_operand, constant, known.begin());
-    const std::uint16_t* places = order.places.data();
-    Thread* const* const end = lanes + lane_count;
-    for (Thread* const* lane = lanes; lane < end; ++lane) {
-      std::uint64_t* const of_lane = (*lane)->registers;
-#pragma GCC unroll 4
-      for (unsigned i = 0; i < count; i += 2, places += 2)
-        visit(of_lane + (constant == 0 ? of_operand[i] : known[i]), *places);
-    }
+    return registers == 4 ? visit_lanes<4, 2, 2>(order, visit) : visit_lanes<0, 2, 2>(order, visit);
   }
 
   // visit(register, places of its pieces, a number with the bits of a piece)
@@ -199,21 +183,26 @@ struct Fragment {
   // The number of registers is a constant for common ones.
   template <class Piece, class Visit>
   void visit_pieces(const ElementOrder& order, Visit visit) const {
+    constexpr std::size_t kPieces = std::max<std::size_t>(4 / sizeof(Piece), 1);
+    const auto visit_all = [visit](std::uint64_t* bits, const std::uint16_t* places) {
+      visit(*bits, places, Piece{});
+    };
     switch (registers) {
       case 1:
-        return visit_lanes<Piece, 1>(order, visit);
+        return visit_lanes<1, 1, kPieces>(order, visit_all);
       case 2:
-        return visit_lanes<Piece, 2>(order, visit);
+        return visit_lanes<2, 1, kPieces>(order, visit_all);
       case 4:
-        return visit_lanes<Piece, 4>(order, visit);
+        return visit_lanes<4, 1, kPieces>(order, visit_all);
       default:
-        return visit_lanes<Piece, 0>(order, visit);
+        return visit_lanes<0, 1, kPieces>(order, visit_all);
     }
   }
 
-  template <class Piece, unsigned constant, class Visit>
+  // Visits one of so many registers of each lane, each time with the next of the places. 0: their number is
+  // no constant.
+  template <unsigned constant, unsigned step, std::size_t places_of_step, class Visit>
   void visit_lanes(const ElementOrder& order, Visit visit) const {
-    constexpr std::size_t kPieces = std::max<std::size_t>(4 / sizeof(Piece), 1);
     const Slot* const of_operand = slots();
     const unsigned count = constant == 0 ? registers : constant;
     std::array<Slot, std::max(constant, 1u)> known;
@@ -223,8 +212,8 @@ struct Fragment {
     for (Thread* const* lane = lanes; lane < end; ++lane) {
       std::uint64_t* const of_lane = (*lane)->registers;
 #pragma GCC unroll 4
-      for (unsigned i = 0; i < count; ++i, places += kPieces)
-        visit(of_lane[constant == 0 ? of_operand[i] : known[i]], places, Piece{});
+      for (unsigned i = 0; i < count; i += step, places += places_of_step)
+        visit(of_lane + (constant == 0 ? of_operand[i] : known[i]), places);
     }
   }
 };

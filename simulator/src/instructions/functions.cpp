@@ -88,29 +88,19 @@ double flushed_if(double value, const Instruction& in) {
   return in.immediate != 0 && std::fabs(value) < 0x1p-126 ? std::copysign(0.0, value) : value;
 }
 
-template <class Small, Function function>
+template <class Small, bool is_pair, Function function>
 void execute_small(Thread& thread, const Instruction& in) {
-  write(thread, in, 0, rounded<Small>(flushed_if(function(to_double(read<Small>(thread, in, 1))), in)));
-}
-
-template <class Small, Function function>
-void execute_small_pair(Thread& thread, const Instruction& in) {
-  const auto both = read<std::uint32_t>(thread, in, 1);
+  const auto bits = read<std::uint32_t>(thread, in, 1);
   const auto half = [&](int shift) {
-    const double value = flushed_if(function(to_double(from_bits<Small>(both >> shift))), in);
+    const double value = flushed_if(function(to_double(from_bits<Small>(bits >> shift))), in);
     return static_cast<std::uint32_t>(rounded<Small>(value).bits) << shift;
   };
-  write(thread, in, 0, half(0) | half(16));
+  write(thread, in, 0, half(0) | (is_pair ? half(16) : 0));
 }
 
 template <Function function>
 Handler for_single(Draft& draft) {
   return draft.instruction.immediate != 0 ? &execute_float<function, true> : &execute_float<function, false>;
-}
-
-template <class Small, Function function>
-Handler for_small(bool pair) {
-  return pair ? &execute_small_pair<Small, function> : &execute_small<Small, function>;
 }
 
 // A handler of the function in a precision, whose results lie where OPGATE_SIM_APPROXIMATE says.
@@ -135,25 +125,18 @@ Handler for_type(Draft& draft) {
   const bool flush = modifiers.take("ftz");
   draft.instruction.immediate = flush ? 1 : 0;
   const Type type = modifiers.take_type();
-  const bool pair = type == Type::f16x2 || type == Type::bf16x2;
-  switch (type) {
-    case Type::f32:
-      return where_they_lie<exact, of_single, kDigitsOfSingle>(
-          [&]<Function function>() { return for_single<function>(draft); });
-    case Type::f64:
-      return flush ? &execute_upper_half<exact> : &execute_double<exact>;
-    case Type::f16:
-    case Type::f16x2:
-      if (flush) return nullptr;
-      return where_they_lie<exact, of_half, kDigitsOfHalf>(
-          [&]<Function function>() { return for_small<Half, function>(pair); });
-    case Type::bf16:
-    case Type::bf16x2:
-      return where_they_lie<exact, of_bfloat16, kDigitsOfBfloat16>(
-          [&]<Function function>() { return for_small<Bfloat16, function>(pair); });
-    default:
-      return nullptr;
-  }
+  if (type == Type::f32)
+    return where_they_lie<exact, of_single, kDigitsOfSingle>(
+        [&]<Function function>() { return for_single<function>(draft); });
+  if (type == Type::f64) return flush ? &execute_upper_half<exact> : &execute_double<exact>;
+  return for_small_float(type, [&]<class Small, bool is_pair>() -> Handler {
+    constexpr bool kIsHalf = std::is_same_v<Small, Half>;
+    if (kIsHalf && flush) return nullptr;
+    constexpr Error kError = kIsHalf ? of_half : of_bfloat16;
+    constexpr int kDigits = kIsHalf ? kDigitsOfHalf : kDigitsOfBfloat16;
+    return where_they_lie<exact, kError, kDigits>(
+        []<Function function>() { return &execute_small<Small, is_pair, function>; });
+  });
 }
 
 }  // namespace functions
@@ -177,14 +160,8 @@ static Handler select_function(Draft& draft) {
 
 std::vector<OpcodeRow> opcodes_of_functions() {
   return {
-      {"ex2", {&select_function, 2, 2, Result::first, Waits::never, &no_effect, &flow_of_number}},
-      {"lg2", {&select_function, 2, 2, Result::first, Waits::never, &no_effect, &flow_of_number}},
-      {"sin", {&select_function, 2, 2, Result::first, Waits::never, &no_effect, &flow_of_number}},
-      {"cos", {&select_function, 2, 2, Result::first, Waits::never, &no_effect, &flow_of_number}},
-      {"tanh", {&select_function, 2, 2, Result::first, Waits::never, &no_effect, &flow_of_number}},
-      {"rcp", {&select_function, 2, 2, Result::first, Waits::never, &no_effect, &flow_of_number}},
-      {"sqrt", {&select_function, 2, 2, Result::first, Waits::never, &no_effect, &flow_of_number}},
-      {"rsqrt", {&select_function, 2, 2, Result::first, Waits::never, &no_effect, &flow_of_number}},
+      {{"ex2", "lg2", "sin", "cos", "tanh", "rcp", "sqrt", "rsqrt"},
+       {&select_function, 2, 2, Result::first, Waits::never, &no_effect, &flow_of_number}},
   };
 }
 

@@ -3,7 +3,7 @@
 
 #include "instructions/select.h"
 #include "instructions/selectors.h"
-#include "numbers/integer_operations.h"
+#include "numbers/integer_semantics.h"
 
 namespace opgate::simulator {
 namespace integers {
@@ -34,10 +34,24 @@ void packed(Thread& thread, const Instruction& in) {
 }
 
 template <class Operation>
-Handler for_packed(Type type) {
+Handler for_packed(Type type, Operation operation) {
   if (type == Type::u16x2) return &packed<std::uint16_t, Operation>;
   if (type == Type::s16x2) return &packed<std::int16_t, Operation>;
-  return for_integer<Binary<Operation>>(type);
+  return binary_of_integer(type, operation);
+}
+
+// `.relu`: what is negative becomes 0.
+template <class Operation>
+Handler extremum(Type type, bool relu, Operation operation) {
+  if (!relu) return for_packed(type, operation);
+  if (type != Type::s32 && type != Type::s16x2) return nullptr;
+  return for_packed(type, []<class T>(T a, T b) { return semantics::max(Operation()(a, b), T{0}); });
+}
+
+// For s32 alone.
+template <class Operation>
+Handler saturating(Type type, Operation) {
+  return type == Type::s32 ? &binary<std::int32_t, Operation> : nullptr;
 }
 
 Handler multiplication(Draft& draft, Type type) {
@@ -58,12 +72,17 @@ Handler multiplication(Draft& draft, Type type) {
     }
   }
   if (modifiers.take("hi")) {
-    if (adds && modifiers.take("sat"))
-      return type == Type::s32 ? &ternary<std::int32_t, MultiplyHighAddSaturating> : nullptr;
-    return adds ? for_integer<Ternary<MultiplyHighAdd>>(type) : for_integer<Binary<MultiplyHigh>>(type);
+    if (!adds) return binary_of_integer(type, [](auto a, auto b) { return semantics::mul_hi(a, b); });
+    if (!modifiers.take("sat"))
+      return ternary_of_integer(type, [](auto a, auto b, auto c) { return semantics::mad_hi(a, b, c); });
+    const auto sum = [](std::int32_t a, std::int32_t b, std::int32_t c) {
+      return clamped<std::int32_t>(std::int64_t{semantics::mul_hi(a, b)} + c);
+    };
+    return type == Type::s32 ? &ternary<std::int32_t, decltype(sum)> : nullptr;
   }
   if (!modifiers.take("lo")) return nullptr;
-  return adds ? for_integer<Ternary<MultiplyLowAdd>>(type) : for_integer<Binary<MultiplyLow>>(type);
+  if (!adds) return binary_of_integer(type, [](auto a, auto b) { return semantics::mul_lo(a, b); });
+  return ternary_of_integer(type, [](auto a, auto b, auto c) { return semantics::mad_lo(a, b, c); });
 }
 
 }  // namespace integers
@@ -72,23 +91,24 @@ Handler integer_arithmetic(Draft& draft, Type type) {
   using namespace integers;
   Modifiers& modifiers = draft.modifiers;
   const std::string& name = modifiers.name();
-  if (name == "add" || name == "sub") {
-    const bool adds = name == "add";
-    if (modifiers.take("sat")) {
-      if (type != Type::s32) return nullptr;
-      return adds ? &binary<std::int32_t, AddSaturating> : &binary<std::int32_t, SubtractSaturating>;
-    }
-    return adds ? for_packed<Add>(type) : for_packed<Subtract>(type);
+  if (name == "add") {
+    if (modifiers.take("sat"))
+      return saturating(type, [](std::int64_t a, std::int64_t b) { return clamped<std::int32_t>(a + b); });
+    return for_packed(type, [](auto a, auto b) { return semantics::add(a, b); });
+  }
+  if (name == "sub") {
+    if (modifiers.take("sat"))
+      return saturating(type, [](std::int64_t a, std::int64_t b) { return clamped<std::int32_t>(a - b); });
+    return for_packed(type, [](auto a, auto b) { return semantics::sub(a, b); });
   }
   if (name == "mul" || name == "mad") return multiplication(draft, type);
-  if (name == "div") return for_integer<Binary<Divide>>(type);
-  if (name == "rem") return for_integer<Binary<Remainder>>(type);
-  if (name == "abs") return for_integer<Unary<Absolute>>(type);
-  if (name == "neg") return for_integer<Unary<Negate>>(type);
+  if (name == "div") return binary_of_integer(type, [](auto a, auto b) { return semantics::div(a, b); });
+  if (name == "rem") return binary_of_integer(type, [](auto a, auto b) { return semantics::rem(a, b); });
+  if (name == "abs") return unary_of_integer(type, [](auto a) { return semantics::abs(a); });
+  if (name == "neg") return unary_of_integer(type, [](auto a) { return semantics::neg(a); });
   const bool relu = modifiers.take("relu");
-  if (relu && type != Type::s32 && type != Type::s16x2) return nullptr;
-  if (name == "min") return relu ? for_packed<Relu<Minimum>>(type) : for_packed<Minimum>(type);
-  if (name == "max") return relu ? for_packed<Relu<Maximum>>(type) : for_packed<Maximum>(type);
+  if (name == "min") return extremum(type, relu, [](auto a, auto b) { return semantics::min(a, b); });
+  if (name == "max") return extremum(type, relu, [](auto a, auto b) { return semantics::max(a, b); });
   return nullptr;
 }
 

@@ -44,47 +44,23 @@ void store(Thread& thread, const Instruction& in) {
   }
 }
 
-template <Space space, int lanes>
-struct Load {
-  template <class T>
-  static Handler handler() {
-    return &load<T, space, lanes>;
-  }
-};
-
-template <Space space, int lanes>
-struct Store {
-  template <class T>
-  static Handler handler() {
-    return &store<T, space, lanes>;
-  }
-};
-
-template <template <Space, int> class Family, Space space>
-Handler with_lanes(Type type, int lanes) {
-  if (lanes == 1) return for_integer<Family<space, 1>>(type);
-  if (lanes == 2) return for_integer<Family<space, 2>>(type);
-  if (lanes == 4) return for_integer<Family<space, 4>>(type);
-  const bool is_wide =
-      lanes == 8 && bytes_of(type) <= 4 && (space == Space::global || space == Space::generic);
-  return is_wide ? for_integer<Family<space, 8>>(type) : nullptr;
+// `choose.operator()<T, space, lanes>()`
+template <Space space, class Choose>
+Handler with_lanes(Type type, int lanes, Choose choose) {
+  const auto of_lanes = [&]<int count>() {
+    return for_integer(type, [&]<class T>() { return choose.template operator()<T, space, count>(); });
+  };
+  if (lanes != 8) return for_value<1, 2, 4>(lanes, of_lanes);
+  if constexpr (space == Space::global || space == Space::generic)
+    return bytes_of(type) <= 4 ? of_lanes.template operator()<8>() : nullptr;
+  return nullptr;
 }
 
-template <template <Space, int> class Family>
-Handler with_space(Space space, Type type, int lanes) {
-  switch (space) {
-    case Space::generic:
-      return with_lanes<Family, Space::generic>(type, lanes);
-    case Space::global:
-      return with_lanes<Family, Space::global>(type, lanes);
-    case Space::shared:
-      return with_lanes<Family, Space::shared>(type, lanes);
-    case Space::local:
-      return with_lanes<Family, Space::local>(type, lanes);
-    case Space::parameter:
-      return with_lanes<Family, Space::parameter>(type, lanes);
-  }
-  return nullptr;
+template <class Choose>
+Handler with_space(Space space, Type type, int lanes, Choose choose) {
+  using enum Space;
+  return for_value<generic, global, shared, local, parameter>(
+      space, [&]<Space in>() { return with_lanes<in>(type, lanes, choose); });
 }
 
 // In memory a number is its bits.
@@ -138,7 +114,8 @@ static Handler select_load(Draft& draft) {
   if (!draft.is(1, Operand::Kind::address)) return nullptr;
   const auto [space, type, lanes] = loads::take(draft, 1);
   if (draft.operands[0].slots.size() != static_cast<std::size_t>(lanes)) return nullptr;
-  return loads::with_space<loads::Load>(space, type, lanes);
+  return loads::with_space(space, type, lanes,
+                           []<class T, Space in, int count>() { return &loads::load<T, in, count>; });
 }
 
 static Handler select_store(Draft& draft) {
@@ -146,7 +123,8 @@ static Handler select_store(Draft& draft) {
   if (!draft.is(0, Operand::Kind::address)) return nullptr;
   const auto [space, type, lanes] = loads::take(draft, 0);
   if (draft.operands[1].slots.size() != static_cast<std::size_t>(lanes)) return nullptr;
-  return loads::with_space<loads::Store>(space, type, lanes);
+  return loads::with_space(space, type, lanes,
+                           []<class T, Space in, int count>() { return &loads::store<T, in, count>; });
 }
 
 static Effect effect_of_load(const Modifiers& words) { return effect_of_access(words, Effect::Kind::load); }
@@ -157,8 +135,7 @@ static Effect effect_of_store(const Modifiers& words) {
 
 std::vector<OpcodeRow> opcodes_of_loads() {
   return {
-      {"ld", {&select_load, 2, 3, Result::first, Waits::never, &effect_of_load, &flow_of_number}},
-      {"ldu", {&select_load, 2, 3, Result::first, Waits::never, &effect_of_load, &flow_of_number}},
+      {{"ld", "ldu"}, {&select_load, 2, 3, Result::first, Waits::never, &effect_of_load, &flow_of_number}},
       {"st", {&select_store, 2, 3, Result::none, Waits::never, &effect_of_store, &flow_of_number}},
   };
 }

@@ -4,11 +4,11 @@
 #include <cstring>
 #include <optional>
 
+#include "instructions/collectives.h"
 #include "instructions/effects.h"
 #include "instructions/flows.h"
 #include "instructions/select.h"
 #include "instructions/selectors.h"
-#include "instructions/whole_warp.h"
 #include "machine/memory/memory.h"
 
 namespace opgate::simulator {
@@ -88,25 +88,9 @@ void transpose(Thread* const* lanes, std::uint32_t mask) {
     write(*lanes[lane], lanes[lane]->current(), 0, matrix.pair_of(lane, true));
 }
 
-template <Space space, int count, bool transposed>
-struct Load {
-  static constexpr Handler handler = &wait_for_whole_warp<&load<space, count, transposed>>;
-};
-
-template <Space space, int count, bool transposed>
-struct Store {
-  static constexpr Handler handler = &wait_for_whole_warp<&store<space, count, transposed>>;
-};
-
-template <template <Space, int, bool> class Family, Space space>
-Handler with_count(int count, bool transposed) {
-  if (count == 1) return transposed ? Family<space, 1, true>::handler : Family<space, 1, false>::handler;
-  if (count == 2) return transposed ? Family<space, 2, true>::handler : Family<space, 2, false>::handler;
-  return transposed ? Family<space, 4, true>::handler : Family<space, 4, false>::handler;
-}
-
-template <template <Space, int, bool> class Family>
-Handler select(Draft& draft, std::size_t registers, std::size_t address) {
+// `choose.operator()<space, count, transposed>()`
+template <class Choose>
+Handler select(Draft& draft, std::size_t registers, std::size_t address, Choose choose) {
   Modifiers& modifiers = draft.modifiers;
   if (!modifiers.take("sync") || !modifiers.take("aligned") || !modifiers.take("m8n8")) return nullptr;
   const std::optional<int> exponent = modifiers.take_one({"x1", "x2", "x4"});
@@ -117,18 +101,26 @@ Handler select(Draft& draft, std::size_t registers, std::size_t address) {
   if (!draft.is(address, Operand::Kind::address) ||
       draft.operands[registers].slots.size() != static_cast<std::size_t>(count))
     return nullptr;
-  if (space == Space::shared) return with_count<Family, Space::shared>(count, transposed);
-  return space == Space::generic ? with_count<Family, Space::generic>(count, transposed) : nullptr;
+  return for_value<Space::shared, Space::generic>(space, [&]<Space in>() {
+    return for_value<1, 2, 4>(count, [&]<int matrices>() {
+      return transposed ? choose.template operator()<in, matrices, true>()
+                        : choose.template operator()<in, matrices, false>();
+    });
+  });
 }
 
 }  // namespace matrix_moves
 
 static Handler select_load_matrix(Draft& draft) {
-  return matrix_moves::select<matrix_moves::Load>(draft, 0, 1);
+  return matrix_moves::select(draft, 0, 1, []<Space space, int count, bool transposed>() {
+    return &wait_for_whole_warp<&matrix_moves::load<space, count, transposed>>;
+  });
 }
 
 static Handler select_store_matrix(Draft& draft) {
-  return matrix_moves::select<matrix_moves::Store>(draft, 1, 0);
+  return matrix_moves::select(draft, 1, 0, []<Space space, int count, bool transposed>() {
+    return &wait_for_whole_warp<&matrix_moves::store<space, count, transposed>>;
+  });
 }
 
 static Handler select_move_matrix(Draft& draft) {

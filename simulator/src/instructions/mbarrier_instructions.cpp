@@ -27,7 +27,7 @@ void initialize(Thread& thread, const Instruction& in) {
   const SharedPlace place = place_at<space>(thread, in, 0);
   const auto count = read<std::uint32_t>(thread, in, 1);
   if (count == 0 || count > MBarrier::kMostCount)
-    throw KernelFault{Fault::trap, *in.text + " with a count of " + std::to_string(count)};
+    fail(in, Fault::trap, " with a count of " + std::to_string(count));
   MBarrier barrier;
   barrier.expected = barrier.pending = count;
   write_mbarrier(place, barrier);
@@ -50,7 +50,7 @@ void arrive_at(Thread& thread, const Instruction& in) {
   const std::uint32_t count = form == Form::announces ? 1 : given;
   if (form == Form::announces) expect_bytes(barrier, given, in);
   if (form == Form::without_completion && count >= barrier.pending && barrier.bytes == 0)
-    throw KernelFault{Fault::trap, *in.text + " completes the phase"};
+    fail(in, Fault::trap, " completes the phase");
   if (drops) barrier.expected -= std::min(count, barrier.expected);
   arrive(barrier, count, in);
   write_mbarrier(place, barrier);
@@ -77,7 +77,7 @@ void look(Thread& thread, const Instruction& in) {
   if constexpr (!by_parity) {
     MBarrier before;
     if (!before.unpack(read<std::uint64_t>(thread, in, 2)))
-      throw KernelFault{Fault::trap, *in.text + " for a state that no arrival has given"};
+      fail(in, Fault::trap, " for a state that no arrival has given");
     awaited = before.phase;
   }
   const bool is_complete = barrier.phase != awaited;
@@ -91,7 +91,7 @@ void look(Thread& thread, const Instruction& in) {
 void count_pending(Thread& thread, const Instruction& in) {
   MBarrier before;
   if (!before.unpack(read<std::uint64_t>(thread, in, 1)))
-    throw KernelFault{Fault::trap, *in.text + " of a state that no arrival has given"};
+    fail(in, Fault::trap, " of a state that no arrival has given");
   write(thread, in, 0, before.pending);
 }
 
@@ -102,7 +102,7 @@ void promise_arrival(Thread& thread, const Instruction& in) {
   MBarrier barrier = read_mbarrier(place, in);
   if (adds) {
     if (barrier.pending == MBarrier::kMostCount)
-      throw KernelFault{Fault::trap, *in.text + ": more arrivals than an mbarrier counts"};
+      fail(in, Fault::trap, ": more arrivals than an mbarrier counts");
     ++barrier.pending;
     write_mbarrier(place, barrier);
   }

@@ -73,18 +73,8 @@ static Handler select_move(Draft& draft) {
   const bool splits = draft.is(0, Operand::Kind::vector);
   if (splits || draft.is(1, Operand::Kind::vector))
     return of_parts(bytes_of(type), draft.operands[splits ? 0 : 1].slots.size(), splits);
-  switch (bytes_of(type)) {
-    case 1:
-      return type == Type::pred ? &copy<bool> : nullptr;
-    case 2:
-      return &copy<std::uint16_t>;
-    case 4:
-      return &copy<std::uint32_t>;
-    case 8:
-      return &copy<std::uint64_t>;
-    default:
-      return nullptr;
-  }
+  if (type == Type::pred) return &copy<bool>;
+  return for_bytes(bytes_of(type), []<class T>() { return &copy<T>; });
 }
 
 static Handler select_address_conversion(Draft& draft) {

@@ -1,9 +1,9 @@
 // The groups of instructions. Each is a file, with the rows of its opcodes, a selector and the handlers.
 #pragma once
 
+#include <initializer_list>
 #include <optional>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "numbers/atomic_operations.h"
@@ -13,8 +13,14 @@
 
 namespace opgate::simulator {
 
-/// What is known of each opcode of a name.
-using OpcodeRow = std::pair<std::string_view, Opcode>;
+/// What is known of the opcodes of one name, or of several names.
+struct OpcodeRow {
+  OpcodeRow(std::string_view name, const Opcode& known) : names{name}, opcode(known) {}
+  OpcodeRow(std::initializer_list<std::string_view> all, const Opcode& known) : names(all), opcode(known) {}
+
+  std::vector<std::string_view> names;
+  Opcode opcode;
+};
 
 // The rows of each group. The decoder, the translation to C and the tools that watch all read them.
 std::vector<OpcodeRow> opcodes_of_arithmetic();

@@ -56,37 +56,20 @@ std::uint32_t one(std::uint32_t a, std::uint32_t b, std::uint32_t c, std::int64_
 template <Operation operation>
 constexpr bool kTakesThree = operation == Operation::multiply_add;
 
-template <class Small, Operation operation>
+template <class Small, bool is_pair, Operation operation>
 void execute(Thread& thread, const Instruction& in) {
   const auto a = read<std::uint32_t>(thread, in, 1);
   const auto b = read<std::uint32_t>(thread, in, 2);
   const auto c = kTakesThree<operation> ? read<std::uint32_t>(thread, in, 3) : 0u;
-  write(thread, in, 0, one<Small, operation>(a, b, c, in.immediate));
-}
-
-template <class Small, Operation operation>
-void execute_pair(Thread& thread, const Instruction& in) {
-  const auto a = read<std::uint32_t>(thread, in, 1);
-  const auto b = read<std::uint32_t>(thread, in, 2);
-  const auto c = kTakesThree<operation> ? read<std::uint32_t>(thread, in, 3) : 0u;
-  const std::uint32_t low = one<Small, operation>(a, b, c, in.immediate);
-  write(thread, in, 0, low | one<Small, operation>(a >> 16, b >> 16, c >> 16, in.immediate) << 16);
+  std::uint32_t result = one<Small, operation>(a, b, c, in.immediate);
+  if (is_pair) result |= one<Small, operation>(a >> 16, b >> 16, c >> 16, in.immediate) << 16;
+  write(thread, in, 0, result);
 }
 
 template <Operation operation>
 Handler for_type(Type type) {
-  switch (type) {
-    case Type::f16:
-      return &execute<Half, operation>;
-    case Type::bf16:
-      return &execute<Bfloat16, operation>;
-    case Type::f16x2:
-      return &execute_pair<Half, operation>;
-    case Type::bf16x2:
-      return &execute_pair<Bfloat16, operation>;
-    default:
-      return nullptr;
-  }
+  return for_small_float(type,
+                         []<class Small, bool is_pair>() { return &execute<Small, is_pair, operation>; });
 }
 
 template <class Small, bool negate>
@@ -96,32 +79,18 @@ std::uint32_t with_other_sign(std::uint32_t bits) {
   return negate ? (bits ^ 0x8000) & 0xffff : bits & 0x7fff;
 }
 
-template <class Small, bool negate>
+template <class Small, bool is_pair, bool negate>
 void change_sign(Thread& thread, const Instruction& in) {
-  write(thread, in, 0, with_other_sign<Small, negate>(read<std::uint32_t>(thread, in, 1)));
-}
-
-template <class Small, bool negate>
-void change_signs(Thread& thread, const Instruction& in) {
   const auto value = read<std::uint32_t>(thread, in, 1);
-  write(thread, in, 0,
-        with_other_sign<Small, negate>(value) | with_other_sign<Small, negate>(value >> 16) << 16);
+  std::uint32_t result = with_other_sign<Small, negate>(value);
+  if (is_pair) result |= with_other_sign<Small, negate>(value >> 16) << 16;
+  write(thread, in, 0, result);
 }
 
 template <bool negate>
 Handler sign_change(Type type) {
-  switch (type) {
-    case Type::f16:
-      return &change_sign<Half, negate>;
-    case Type::bf16:
-      return &change_sign<Bfloat16, negate>;
-    case Type::f16x2:
-      return &change_signs<Half, negate>;
-    case Type::bf16x2:
-      return &change_signs<Bfloat16, negate>;
-    default:
-      return nullptr;
-  }
+  return for_small_float(type,
+                         []<class Small, bool is_pair>() { return &change_sign<Small, is_pair, negate>; });
 }
 
 std::int64_t take_flags(Modifiers& modifiers) {

@@ -3,12 +3,10 @@
 #include "instructions/flows.h"
 #include "instructions/select.h"
 #include "instructions/selectors.h"
-#include "numbers/integer_operations.h"
+#include "numbers/integer_semantics.h"
 
 namespace opgate::simulator {
 namespace small_integers {
-
-using namespace integers;
 
 template <class T, int shift>
 T product_of_24_bits(T a, T b) {
@@ -19,40 +17,19 @@ T product_of_24_bits(T a, T b) {
   return static_cast<T>(semantics::mul_wide(narrow(a), narrow(b)) >> shift);
 }
 
+// The 32 low bits of the product of 48, or the 32 high ones.
 template <int shift>
-struct Multiply24 {
-  template <class T>
-  T operator()(T a, T b) const {
-    return product_of_24_bits<T, shift>(a, b);
-  }
-};
-
-template <int shift>
-struct Multiply24Add {
-  template <class T>
-  T operator()(T a, T b, T c) const {
-    return semantics::add(product_of_24_bits<T, shift>(a, b), c);
-  }
-};
-
-struct SumOfDifference {
-  template <class T>
-  T operator()(T a, T b, T c) const {
-    return semantics::add(a < b ? semantics::sub(b, a) : semantics::sub(a, b), c);
-  }
-};
-
-struct Multiply24HighAddSaturating {
-  std::int32_t operator()(std::int32_t a, std::int32_t b, std::int32_t c) const {
-    return clamped<std::int32_t>(std::int64_t{Multiply24<16>()(a, b)} + c);
-  }
-};
-
-template <class Operation>
-Handler for_32_bits(Type type) {
-  if (type == Type::u32) return Operation::template handler<std::uint32_t>();
-  if (type == Type::s32) return Operation::template handler<std::int32_t>();
-  return nullptr;
+Handler select_product(Draft& draft, Type type) {
+  if (type != Type::u32 && type != Type::s32) return nullptr;
+  if (draft.modifiers.name() == "mul24")
+    return binary_of_integer(type, []<class T>(T a, T b) { return product_of_24_bits<T, shift>(a, b); });
+  if (!draft.modifiers.take("sat"))
+    return ternary_of_integer(
+        type, []<class T>(T a, T b, T c) { return semantics::add(product_of_24_bits<T, shift>(a, b), c); });
+  const auto sum = [](std::int32_t a, std::int32_t b, std::int32_t c) {
+    return clamped<std::int32_t>(std::int64_t{product_of_24_bits<std::int32_t, shift>(a, b)} + c);
+  };
+  return shift != 0 && type == Type::s32 ? &ternary<std::int32_t, decltype(sum)> : nullptr;
 }
 
 // dp4a and dp2a: sums of products of small integers
@@ -136,23 +113,21 @@ static Handler select_integer_extra(Draft& draft) {
   const std::string& name = modifiers.name();
   if (name == "dp4a" || name == "dp2a") return dot_product(draft);
   const Type type = modifiers.take_type();
-  if (name == "sad") return for_integer<Ternary<SumOfDifference>>(type);
+  if (name == "sad")
+    return ternary_of_integer(type, [](auto a, auto b, auto c) {
+      return semantics::add(a < b ? semantics::sub(b, a) : semantics::sub(a, b), c);
+    });
   const bool high = modifiers.take("hi");
   if (!high && !modifiers.take("lo")) return nullptr;
-  if (name == "mul24")
-    return high ? for_32_bits<Binary<Multiply24<16>>>(type) : for_32_bits<Binary<Multiply24<0>>>(type);
-  if (modifiers.take("sat"))
-    return high && type == Type::s32 ? &ternary<std::int32_t, Multiply24HighAddSaturating> : nullptr;
-  return high ? for_32_bits<Ternary<Multiply24Add<16>>>(type) : for_32_bits<Ternary<Multiply24Add<0>>>(type);
+  return high ? select_product<16>(draft, type) : select_product<0>(draft, type);
 }
 
 std::vector<OpcodeRow> opcodes_of_small_integers() {
   return {
       {"mul24", {&select_integer_extra, 3, 3, Result::first, Waits::never, &no_effect, &flow_of_24_bits}},
       {"mad24", {&select_integer_extra, 4, 4, Result::first, Waits::never, &no_effect, &flow_of_24_bits}},
-      {"sad", {&select_integer_extra, 4, 4, Result::first, Waits::never, &no_effect, &flow_of_number}},
-      {"dp4a", {&select_integer_extra, 4, 4, Result::first, Waits::never, &no_effect, &flow_of_number}},
-      {"dp2a", {&select_integer_extra, 4, 4, Result::first, Waits::never, &no_effect, &flow_of_number}},
+      {{"sad", "dp4a", "dp2a"},
+       {&select_integer_extra, 4, 4, Result::first, Waits::never, &no_effect, &flow_of_number}},
       {"vabsdiff4",
        {&select_byte_differences, 4, 4, Result::first, Waits::never, &no_effect, &flow_of_number}},
   };

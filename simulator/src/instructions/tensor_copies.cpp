@@ -79,14 +79,12 @@ TensorMap map_at(Thread& thread, const Instruction& in, const Operands& operands
   TensorMap map;
   std::memcpy(&map, bytes.data(), sizeof(map));
   if (map.mark != TensorMap::kMark || map.type == Type::none)
-    throw KernelFault{Fault::trap,
-                      *in.text + " with " + hexadecimal(address) + ", where there is no map of a tensor"};
+    fail(in, Fault::trap, " with " + hexadecimal(address) + ", where there is no map of a tensor");
   if (map.rank != operands.rank)
-    throw KernelFault{Fault::trap,
-                      *in.text + " with a map of a tensor of " + std::to_string(map.rank) + " dimensions"};
+    fail(in, Fault::trap, " with a map of a tensor of " + std::to_string(map.rank) + " dimensions");
   if ((map.pixels != 0) != operands.is_im2col)
-    throw KernelFault{Fault::trap, *in.text + " with a map of a tensor that is " +
-                                       (map.pixels != 0 ? "for im2col" : "not for im2col")};
+    fail(in, Fault::trap,
+         std::string(" with a map of a tensor that is ") + (map.pixels != 0 ? "" : "not ") + "for im2col");
   return map;
 }
 
@@ -95,17 +93,16 @@ void require_whole_units(const TensorMap& map, std::int32_t begin, const Instruc
   if (map.slice_bytes != 0) return;  // slices are whole units
   const std::int64_t bytes = std::int64_t{begin} * map.element_bytes();
   if (bytes % kUnit == 0) return;
-  throw KernelFault{Fault::illegal_instruction, *in.text + " from coordinate " + std::to_string(begin) +
-                                                    " of dimension 0, byte " + std::to_string(bytes) +
-                                                    " of a row, which is not a multiple of " +
-                                                    std::to_string(kUnit)};
+  fail(in, Fault::illegal_instruction,
+       " from coordinate " + std::to_string(begin) + " of dimension 0, byte " + std::to_string(bytes) +
+           " of a row, which is not a multiple of " + std::to_string(kUnit));
 }
 
 // A card says so of dimension 0. The other ones are not known yet.
 void require_store_behind_begin(std::int32_t begin, const Instruction& in) {
   if (begin < 0)
-    throw KernelFault{Fault::illegal_instruction, *in.text + " to coordinate " + std::to_string(begin) +
-                                                      " of dimension 0, before the tensor"};
+    fail(in, Fault::illegal_instruction,
+         " to coordinate " + std::to_string(begin) + " of dimension 0, before the tensor");
 }
 
 std::uint32_t shared_side(const Thread& thread, const Instruction& in, bool is_load) {
@@ -132,13 +129,12 @@ void round_to_tf32(unsigned char* to, const unsigned char* from, std::size_t byt
 Combine combine_of(const TensorMap& map, const Instruction& in, bool is_load) {
   if (is_load) return map.type == Type::tf32 ? &round_to_tf32 : nullptr;
   if (map.type == Type::tf32 || map.flushes || map.slice_bytes != 0)
-    throw KernelFault{Fault::unsupported,
-                      *in.text + " with a map of a tensor that is interleaved, or of .tf32 or .ftz"};
+    fail(in, Fault::unsupported, " with a map of a tensor that is interleaved, or of .tf32 or .ftz");
   if (in.immediate == 0) return nullptr;
   const std::optional<std::size_t> reduction =
       bulk_reduction(static_cast<AtomicOperation>(in.immediate - 1), map.type, /*in_shared=*/false);
   if (reduction) return combine_of_bulk_reduction(*reduction);
-  throw KernelFault{Fault::trap, *in.text + " with a map of a tensor whose type has no such operation"};
+  fail(in, Fault::trap, " with a map of a tensor whose type has no such operation");
 }
 
 // What a load puts where the tensor has nothing: zeros, or a NaN whose halves are NaN, too.

@@ -37,7 +37,7 @@ constexpr std::array<std::uint8_t, 4> kRowBytes{0, 32, 64, 128};
 constexpr std::array kFillsWithNaN{false, true};
 
 [[noreturn]] void refuse(const Instruction& in, std::uint64_t value) {
-  throw KernelFault{Fault::unsupported, *in.text + " with " + std::to_string(value)};
+  fail(in, Fault::unsupported, " with " + std::to_string(value));
 }
 
 template <class T, std::size_t size>
@@ -151,11 +151,6 @@ Handler select_copy(Draft& draft) {
                                                                                                     : nullptr;
 }
 
-template <Space space>
-Handler replace_in(bool has_dimension) {
-  return has_dimension ? &replace<space, true> : &replace<space, false>;
-}
-
 Handler select_replace(Draft& draft) {
   Modifiers& modifiers = draft.modifiers;
   const std::optional<int> field =
@@ -169,9 +164,8 @@ Handler select_replace(Draft& draft) {
   draft.keeps_immediate = true;
   draft.instruction.immediate = *field;
   const bool has_dimension = draft.operands.size() == 3;
-  if (space == Space::shared) return replace_in<Space::shared>(has_dimension);
-  return space == Space::global ? replace_in<Space::global>(has_dimension)
-                                : replace_in<Space::generic>(has_dimension);
+  return for_value<Space::shared, Space::global, Space::generic>(
+      space, [&]<Space in>() { return has_dimension ? &replace<in, true> : &replace<in, false>; });
 }
 
 }  // namespace tensor_maps

@@ -33,7 +33,7 @@ Geometry geometry_of(const Instruction& in) {
 }
 
 [[noreturn]] void refuse(const Instruction& in, const std::string& why) {
-  throw KernelFault{Fault::illegal_instruction, *in.text + ": " + why};
+  fail(in, Fault::illegal_instruction, ": " + why);
 }
 
 ImageObject object_at(Thread& thread, const Instruction& in, std::uint64_t handle, std::uint32_t mark) {
@@ -175,9 +175,9 @@ unsigned char* place_in_surface(Thread& thread, const Instruction& in, std::size
   const bool is_inside = at[0] >= 0 && at[0] + static_cast<std::int64_t>(bytes) <= row_bytes && at[1] >= 0 &&
                          at[1] < image.sizes[1] && at[2] >= 0 && at[2] < slices;
   if (at[0] % static_cast<std::int64_t>(bytes) != 0)
-    throw KernelFault{Fault::misaligned_address, *in.text + " at byte " + std::to_string(at[0]) +
-                                                     " of a row, which is not a multiple of " +
-                                                     std::to_string(bytes)};
+    fail(in, Fault::misaligned_address,
+         " at byte " + std::to_string(at[0]) + " of a row, which is not a multiple of " +
+             std::to_string(bytes));
   if (!is_inside) return nullptr;
   return thread.block->grid().global(in.site,
                                      image.address + static_cast<std::uint64_t>(at[2]) * image.slice_pitch +
@@ -186,14 +186,13 @@ unsigned char* place_in_surface(Thread& thread, const Instruction& in, std::size
                                      bytes, access, *in.text);
 }
 
-[[noreturn]] void report_beyond(const Instruction& in) {
-  throw KernelFault{Fault::illegal_address, *in.text + " beyond the end of the surface"};
-}
+// Of an access that traps.
+constexpr const char* kBeyond = " beyond the end of the surface";
 
 template <class T, int lanes, bool traps>
 void load_surface(Thread& thread, const Instruction& in) {
   const unsigned char* const data = place_in_surface<Access::load>(thread, in, lanes, lanes * sizeof(T));
-  if (data == nullptr && traps) report_beyond(in);
+  if (data == nullptr && traps) fail(in, Fault::illegal_address, kBeyond);
   for (std::size_t i = 0; i < lanes; ++i) {
     T value{};
     if (data != nullptr) std::memcpy(&value, data + i * sizeof(T), sizeof(T));
@@ -204,7 +203,7 @@ void load_surface(Thread& thread, const Instruction& in) {
 template <class T, int lanes, bool traps>
 void store_surface(Thread& thread, const Instruction& in) {
   unsigned char* const data = place_in_surface<Access::store>(thread, in, 0, lanes * sizeof(T));
-  if (data == nullptr && traps) report_beyond(in);
+  if (data == nullptr && traps) fail(in, Fault::illegal_address, kBeyond);
   if (data == nullptr) return;
   const std::size_t values = 1 + geometry_of(in).coordinates();
   for (std::size_t i = 0; i < lanes; ++i) {
@@ -214,30 +213,12 @@ void store_surface(Thread& thread, const Instruction& in) {
 }
 
 template <bool loads, bool traps, int lanes>
-Handler for_bytes(Type type) {
-  const auto of = [](auto value) -> Handler {
-    using T = decltype(value);
+Handler with_lanes(std::size_t bytes) {
+  const auto of = []<class T>() -> Handler {
     return loads ? &load_surface<T, lanes, traps> : &store_surface<T, lanes, traps>;
   };
-  switch (bytes_of(type)) {
-    case 1:
-      return of(std::uint8_t{});
-    case 2:
-      return of(std::uint16_t{});
-    case 4:
-      return of(std::uint32_t{});
-    case 8:
-      return lanes < 4 ? of(std::uint64_t{}) : nullptr;
-    default:
-      return nullptr;
-  }
-}
-
-template <bool loads, bool traps>
-Handler for_lanes(Type type, int lanes) {
-  if (lanes == 1) return for_bytes<loads, traps, 1>(type);
-  if (lanes == 2) return for_bytes<loads, traps, 2>(type);
-  return lanes == 4 ? for_bytes<loads, traps, 4>(type) : nullptr;
+  if (bytes == 1) return of.template operator()<std::uint8_t>();
+  return lanes < 4 || bytes < 8 ? for_bytes(bytes, of) : nullptr;
 }
 
 // `.clamp` moves an access beyond the end to the edge, which is not simulated.
@@ -255,7 +236,10 @@ Handler select_surface(Draft& draft) {
       draft.operands[1 - object].slots.size() != static_cast<std::size_t>(lanes))
     return nullptr;
   draft.operands[object].offset = packed(*geometry);
-  return *beyond == 0 ? for_lanes<loads, true>(type, lanes) : for_lanes<loads, false>(type, lanes);
+  return for_value<1, 2, 4>(lanes, [&]<int count>() {
+    return *beyond == 0 ? with_lanes<loads, true, count>(bytes_of(type))
+                        : with_lanes<loads, false, count>(bytes_of(type));
+  });
 }
 
 }  // namespace textures

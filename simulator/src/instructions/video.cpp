@@ -5,6 +5,8 @@
 #include <bit>
 #include <cstdlib>
 #include <optional>
+#include <string>
+#include <string_view>
 
 #include "instructions/effects.h"
 #include "instructions/flows.h"
@@ -156,10 +158,18 @@ bool take_words(Modifiers& modifiers, Form& form) {
   return comparison.has_value();
 }
 
-Handler select(Draft& draft, Operation operation) {
+Operation operation_of(const std::string& name) {
+  // In the order of the enumeration.
+  constexpr std::array<std::string_view, 8> kNames{"vadd", "vsub", "vabsdiff", "vmin",
+                                                   "vmax", "vshl", "vshr",     "vset"};
+  return static_cast<Operation>(std::ranges::find(kNames, name) - kNames.begin());
+}
+
+Handler select(Draft& draft) {
   Form form;
-  form.operation = operation;
   Modifiers& modifiers = draft.modifiers;
+  const Operation operation = operation_of(modifiers.name());
+  form.operation = operation;
   const std::optional<bool> of_d = operation == Operation::compare ? false : take_sign(modifiers);
   const std::optional<bool> of_a = take_sign(modifiers);
   const std::optional<bool> of_b = take_sign(modifiers);
@@ -179,31 +189,12 @@ Handler select(Draft& draft, Operation operation) {
   return &execute;
 }
 
-template <Operation operation>
-Handler select_one(Draft& draft) {
-  return select(draft, operation);
-}
-
 }  // namespace video
 
 std::vector<OpcodeRow> opcodes_of_video() {
-  using namespace video;
   return {
-      {"vadd", {&select_one<Operation::add>, 3, 4, Result::first, Waits::never, &no_effect, &flow_of_number}},
-      {"vsub",
-       {&select_one<Operation::subtract>, 3, 4, Result::first, Waits::never, &no_effect, &flow_of_number}},
-      {"vabsdiff",
-       {&select_one<Operation::difference>, 3, 4, Result::first, Waits::never, &no_effect, &flow_of_number}},
-      {"vmin",
-       {&select_one<Operation::minimum>, 3, 4, Result::first, Waits::never, &no_effect, &flow_of_number}},
-      {"vmax",
-       {&select_one<Operation::maximum>, 3, 4, Result::first, Waits::never, &no_effect, &flow_of_number}},
-      {"vshl",
-       {&select_one<Operation::left>, 3, 4, Result::first, Waits::never, &no_effect, &flow_of_number}},
-      {"vshr",
-       {&select_one<Operation::right>, 3, 4, Result::first, Waits::never, &no_effect, &flow_of_number}},
-      {"vset",
-       {&select_one<Operation::compare>, 3, 4, Result::first, Waits::never, &no_effect, &flow_of_number}},
+      {{"vadd", "vsub", "vabsdiff", "vmin", "vmax", "vshl", "vshr", "vset"},
+       {&video::select, 3, 4, Result::first, Waits::never, &no_effect, &flow_of_number}},
   };
 }
 

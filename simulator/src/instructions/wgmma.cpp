@@ -151,7 +151,7 @@ void begin(Thread* const* lanes, std::uint32_t mask) {
   const Instruction& in = first.current();
   const unsigned group_end = (first.linear / kWarpSize / kWarpsOfGroup + 1) * kWarpsOfGroup * kWarpSize;
   if (first.block->launch().block.count() < group_end)
-    throw KernelFault{Fault::trap, *in.text + " by less than the 128 threads of four warps"};
+    fail(in, Fault::trap, " by less than the 128 threads of four warps");
   const Shape shape = Shape::of(in);
   BegunProduct product;
   product.instruction = &in;
@@ -291,8 +291,7 @@ void wait_for_groups(Thread* const* lanes, std::uint32_t mask) {
     }
     const auto& begun = std::get<BegunProduct>(work);
     if (begun.function != &first.function())
-      throw KernelFault{Fault::unsupported,
-                        *first.current().text + " in another function than " + *begun.instruction->text};
+      fail(first.current(), Fault::unsupported, " in another function than " + *begun.instruction->text);
     if (Shape::of(*begun.instruction).is_of_integers()) {
       Computation<std::int32_t>(lanes, begun).perform();
     } else {

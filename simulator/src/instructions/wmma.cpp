@@ -86,9 +86,9 @@ void check_alignment(const Instruction& in, const Matrix& matrix, std::uint64_t 
   if (base % of_lane != 0) report_misaligned(in, base, of_lane);
   const unsigned of_line = std::min(of_lane, 16u);
   if (stride * bits_of_element(matrix.type) / 8 % of_line == 0) return;
-  throw KernelFault{Fault::misaligned_address, *in.text + " with a stride of " + std::to_string(stride) +
-                                                   " elements, which is not a multiple of " +
-                                                   std::to_string(of_line) + " bytes"};
+  fail(in, Fault::misaligned_address,
+       " with a stride of " + std::to_string(stride) + " elements, which is not a multiple of " +
+           std::to_string(of_line) + " bytes");
 }
 
 Slots slots_of(const Matrix& matrix, bool is_load) {
@@ -205,18 +205,9 @@ Handler select_transfer(Draft& draft, bool is_load) {
     return nullptr;
   draft.keeps_immediate = true;
   draft.instruction.immediate = std::bit_cast<std::int64_t>(matrix);
-  const auto chosen = [&](Handler of_load, Handler of_store) { return is_load ? of_load : of_store; };
-  switch (space) {
-    case Space::global:
-      return chosen(&wait_for_whole_warp<&load<Space::global>>, &wait_for_whole_warp<&store<Space::global>>);
-    case Space::shared:
-      return chosen(&wait_for_whole_warp<&load<Space::shared>>, &wait_for_whole_warp<&store<Space::shared>>);
-    case Space::generic:
-      return chosen(&wait_for_whole_warp<&load<Space::generic>>,
-                    &wait_for_whole_warp<&store<Space::generic>>);
-    default:
-      return nullptr;
-  }
+  return for_value<Space::global, Space::shared, Space::generic>(space, [&]<Space in>() {
+    return is_load ? &wait_for_whole_warp<&load<in>> : &wait_for_whole_warp<&store<in>>;
+  });
 }
 
 Handler select_product(Draft& draft) {

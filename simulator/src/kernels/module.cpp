@@ -5,13 +5,14 @@
 #include <map>
 #include <optional>
 #include <stdexcept>
+#include <string>
 #include <utility>
 
 #include "compiled/compilation.h"
 #include "instructions/catalogue.h"
 #include "kernels/launch_comparison.h"
 #include "kernels/ptx_hook.h"
-#include "kernels/repeated_launch.h"
+#include "kernels/repeated_memory.h"
 #include "machine/launches/grid.h"
 #include "ptx/declarations.h"
 #include "ptx/program_builder.h"
@@ -48,6 +49,23 @@ constexpr std::uint64_t kMostRepeated = 2'000'000;  // instructions
 
 // The threads of one block see all of its stores at once.
 bool has_late_stores(const Launch& launch) { return launch.late_stores_seed != 0 && launch.grid.count() > 1; }
+
+/// Whether the launch, which has ended with `outcome` and left what the memory holds now, ends like that and
+/// leaves the same if it is executed in another way. The memory stays as it is, and nothing is printed.
+template <class Execute>
+bool leaves_the_same(const Launch& launch, const Outcome& outcome, KeptMemory& kept, Execute in_another_way) {
+  Launch again = launch;
+  // With other values, a loop may have no end.
+  constexpr std::uint64_t kLeast = 1'000'000;
+  again.instruction_limit = 4 * outcome.instructions + kLeast;
+  std::string printed;
+  again.printed = &printed;
+  RepeatedMemory memory(kept);
+  const Outcome other = in_another_way(again, memory);
+  // The host may have changed meanwhile what the launch has read there.
+  if (launch.host_may_write && memory.accesses_host()) return true;
+  return other.fault == outcome.fault && memory.has_left_the_same();
+}
 
 class PtxModule final : public Module {
  public:

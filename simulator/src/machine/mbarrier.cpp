@@ -50,8 +50,8 @@ MBarrier read_mbarrier(const SharedPlace& place, const Instruction& in) {
   std::memcpy(&bits, place.block->shared() + place.offset, sizeof(bits));
   MBarrier barrier;
   if (barrier.unpack(bits)) return barrier;
-  throw KernelFault{Fault::trap, *in.text + " at " + hexadecimal(place.offset) +
-                                     " of the shared memory, where there is no initialized mbarrier"};
+  fail(in, Fault::trap,
+       " at " + hexadecimal(place.offset) + " of the shared memory, where there is no initialized mbarrier");
 }
 
 void write_mbarrier(const SharedPlace& place, const MBarrier& barrier) {
@@ -61,9 +61,9 @@ void write_mbarrier(const SharedPlace& place, const MBarrier& barrier) {
 
 void arrive(MBarrier& barrier, std::uint32_t count, const Instruction& in) {
   if (count > barrier.pending) {
-    throw KernelFault{Fault::trap, *in.text + ": " + std::to_string(count) +
-                                       " arrive where the phase waits for " +
-                                       std::to_string(barrier.pending)};
+    fail(in, Fault::trap,
+         ": " + std::to_string(count) + " arrive where the phase waits for " +
+             std::to_string(barrier.pending));
   }
   barrier.pending -= count;
   barrier.complete_if_nothing_is_missing();
@@ -72,8 +72,7 @@ void arrive(MBarrier& barrier, std::uint32_t count, const Instruction& in) {
 void expect_bytes(MBarrier& barrier, std::int64_t bytes, const Instruction& in) {
   const std::int64_t sum = barrier.bytes + bytes;
   if (sum > kMostBytes || sum < -kMostBytes)
-    throw KernelFault{Fault::trap,
-                      *in.text + ": " + std::to_string(sum) + " bytes are more than an mbarrier counts"};
+    fail(in, Fault::trap, ": " + std::to_string(sum) + " bytes are more than an mbarrier counts");
   barrier.bytes = static_cast<std::int32_t>(sum);
 }
 
@@ -87,8 +86,7 @@ SharedPlace place_of_mbarrier<Space::shared>(Thread& thread, const Instruction& 
 template <>
 SharedPlace place_of_mbarrier<Space::generic>(Thread& thread, const Instruction& in, std::uint64_t address) {
   if (space_of(address) != Space::shared)
-    throw KernelFault{Fault::trap,
-                      *in.text + " at " + hexadecimal(address) + ", which is not in shared memory"};
+    fail(in, Fault::trap, " at " + hexadecimal(address) + ", which is not in shared memory");
   return place_of_mbarrier<Space::shared>(thread, in, address - kSharedWindow);
 }
 

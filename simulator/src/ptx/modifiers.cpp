@@ -44,15 +44,10 @@ std::optional<int> Modifiers::take_next(std::initializer_list<std::string_view> 
 }
 
 void Modifiers::take_hints() {
-  static constexpr std::array kHints{
-      std::string_view("volatile"), std::string_view("weak"),    std::string_view("relaxed"),
-      std::string_view("acquire"),  std::string_view("release"), std::string_view("acq_rel"),
-      std::string_view("sc"),       std::string_view("mmio"),    std::string_view("cta"),
-      std::string_view("cluster"),  std::string_view("gpu"),     std::string_view("sys"),
-      std::string_view("nc"),       std::string_view("ca"),      std::string_view("cg"),
-      std::string_view("cs"),       std::string_view("lu"),      std::string_view("cv"),
-      std::string_view("wb"),       std::string_view("wt"),      std::string_view("uniform"),
-      std::string_view("unified"),  std::string_view("noftz")};
+  static constexpr auto kHints = std::to_array<std::string_view>(
+      {"volatile", "weak",    "relaxed", "acquire", "release", "acq_rel", "sc",   "mmio",
+       "cta",      "cluster", "gpu",     "sys",     "nc",      "ca",      "cg",   "cs",
+       "lu",       "cv",      "wb",      "wt",      "uniform", "unified", "noftz"});
   const auto is_hint = [](std::string_view word) {
     return std::find(kHints.begin(), kHints.end(), word) != kHints.end() || word.starts_with("L1::") ||
            word.starts_with("L2::");

@@ -4,6 +4,15 @@
 #include <utility>
 
 namespace opgate::simulator {
+namespace {
+
+Named in_shared(const Declared& declared, std::uint64_t offset) {
+  return {.kind = declared.sized ? Named::Kind::shared : Named::Kind::dynamic_shared,
+          .value = offset,
+          .alignment = declared.alignment};
+}
+
+}  // namespace
 
 Names::Names(ProgramBuilder& builder, const DeclaredFunction& declared, std::size_t index, Function& function)
     : builder_(builder), index_(index), function_(function), scopes_(1) {
@@ -15,12 +24,9 @@ Names::Names(ProgramBuilder& builder, const DeclaredFunction& declared, std::siz
 void Names::declare_formal(const Formal& formal, bool is_kernel, std::vector<Argument>* arguments) {
   const Declared& variable = formal.variable;
   if (is_kernel) {
-    Named named;
-    named.kind = Named::Kind::parameter;
-    named.value = aligned(parameter_top_, variable.alignment);
-    named.bytes = variable.bytes;
-    parameter_top_ = named.value + variable.bytes;
-    add(variable.name, named);
+    const std::uint64_t offset = aligned(parameter_top_, variable.alignment);
+    parameter_top_ = offset + variable.bytes;
+    add(variable.name, {.kind = Named::Kind::parameter, .value = offset, .bytes = variable.bytes});
     return;
   }
   if (formal.in_register) {
@@ -54,10 +60,8 @@ void Names::declare_vector(const std::string& name, const Declared& declared) {
   Named vector;
   vector.kind = Named::Kind::vector;
   for (std::size_t i = 0; i < declared.lanes; ++i) {
-    Named element;
-    element.kind = Named::Kind::register_;
-    element.bytes = declared.bytes / declared.lanes;
-    element.slot = fresh();
+    const Named element{
+        .kind = Named::Kind::register_, .slot = fresh(), .bytes = declared.bytes / declared.lanes};
     vector.elements.push_back(element.slot);
     for (const std::string_view letters : {"xyzw", "rgba"}) {
       if (i < letters.size()) add(name + "." + letters[i], element);
@@ -74,37 +78,25 @@ void Names::declare_register(const Declared& declared) {
       declare_vector(declared.name + std::to_string(i), declared);
     return;
   }
-  Named named;
-  named.kind = Named::Kind::register_;
-  named.bytes = declared.bytes;
-  named.is_predicate = declared.type == Type::pred;
+  const Named named{
+      .kind = Named::Kind::register_, .bytes = declared.bytes, .is_predicate = declared.type == Type::pred};
   if (declared.registers == 0) add(declared.name, named);
   for (std::size_t i = 0; i < declared.registers; ++i) add(declared.name + std::to_string(i), named);
 }
 
 void Names::declare_shared(const Declared& declared) {
-  Named named;
-  named.kind = declared.sized ? Named::Kind::shared : Named::Kind::dynamic_shared;
-  named.alignment = declared.alignment;
-  if (declared.sized) named.value = builder_.place_shared(declared);
-  add(declared.name, named);
+  add(declared.name, in_shared(declared, declared.sized ? builder_.place_shared(declared) : 0));
 }
 
 void Names::declare_local(const Declared& declared) {
-  Named named;
-  named.kind = Named::Kind::local;
-  named.value = aligned(local_top_, declared.alignment);
-  named.bytes = declared.bytes;
-  local_top_ = named.value + declared.bytes;
+  const std::uint64_t offset = aligned(local_top_, declared.alignment);
+  local_top_ = offset + declared.bytes;
   function_.local_bytes = std::max(function_.local_bytes, local_top_);
-  add(declared.name, named);
+  add(declared.name, {.kind = Named::Kind::local, .value = offset, .bytes = declared.bytes});
 }
 
 void Names::declare_global(const std::string& name, std::string variable) {
-  Named named;
-  named.kind = Named::Kind::variable;
-  named.variable = std::move(variable);
-  add(name, std::move(named));
+  add(name, {.kind = Named::Kind::variable, .variable = std::move(variable)});
 }
 
 Named* Names::declared(const std::string& name) {
@@ -130,22 +122,15 @@ const std::vector<Slot>* Names::elements_of(const Token& name) {
 Named Names::outside_of_function(const Token& name) {
   if (const Named special = special_register(name.text); special.kind != Named::Kind::unknown) return special;
   const std::string text(name.text);
-  Named named;
-  if (const auto shared = builder_.declarations().shared.find(text);
-      shared != builder_.declarations().shared.end()) {
-    named.kind = shared->second.sized ? Named::Kind::shared : Named::Kind::dynamic_shared;
-    named.alignment = shared->second.alignment;
-    if (shared->second.sized) named.value = builder_.place_shared_of_module(shared->second);
-  } else if (builder_.declarations().variable(text) != nullptr) {
-    named.kind = Named::Kind::variable;
-    named.variable = text;
-  } else if (builder_.function_index(text) >= 0) {
-    named.kind = Named::Kind::constant;
-    named.value = builder_.function_address(text);
-  } else {
-    throw ParseError(name.line, "`" + text + "` is not declared");
+  const Declarations& module = builder_.declarations();
+  if (const auto shared = module.shared.find(text); shared != module.shared.end()) {
+    const Declared& declared = shared->second;
+    return in_shared(declared, declared.sized ? builder_.place_shared_of_module(declared) : 0);
   }
-  return named;
+  if (module.variable(text) != nullptr) return {.kind = Named::Kind::variable, .variable = text};
+  if (builder_.function_index(text) >= 0)
+    return {.kind = Named::Kind::constant, .value = builder_.function_address(text)};
+  throw ParseError(name.line, "`" + text + "` is not declared");
 }
 
 Slot Names::slot_of(Named& named, const Token& name, std::uint64_t addend) {

@@ -47,19 +47,10 @@ constexpr std::array<Always, 6> kAlways{{
     {"%current_graph_exec", 0},
 }};
 
-Named always(std::uint64_t value) {
-  Named named;
-  named.kind = Named::Kind::constant;
-  named.value = value;
-  return named;
-}
+Named always(std::uint64_t value) { return {.kind = Named::Kind::constant, .value = value}; }
 
 Named by_thread(Frame kind, std::uint64_t value = 0) {
-  Named named;
-  named.kind = Named::Kind::frame_value;
-  named.frame = kind;
-  named.value = value;
-  return named;
+  return {.kind = Named::Kind::frame_value, .value = value, .frame = kind};
 }
 
 Named of_axis(std::string_view name, std::uint64_t axis) {
@@ -79,11 +70,8 @@ Named of_axis(std::string_view name, std::uint64_t axis) {
 Named special_register(std::string_view name) {
   using namespace special_registers;
   if (name == "WARP_SZ") return always(32);
-  if (name == "%clock" || name == "%clock64" || name == "%globaltimer" || name == "%globaltimer_lo") {
-    Named named;
-    named.kind = Named::Kind::clock;
-    return named;
-  }
+  if (name == "%clock" || name == "%clock64" || name == "%globaltimer" || name == "%globaltimer_lo")
+    return {.kind = Named::Kind::clock};
   for (const Always& known : kAlways) {
     if (name == known.name) return always(known.value);
   }

@@ -48,19 +48,10 @@ constexpr bool is_integer(Type type) { return type >= Type::u8 && type <= Type::
 
 /// uN for bN, which counts as a number without a sign if arithmetic is done with it. Any other type as it is.
 constexpr Type as_number(Type type) {
-  switch (type) {
-    case Type::b8:
-      return Type::u8;
-    case Type::b16:
-      return Type::u16;
-    case Type::b32:
-      return Type::u32;
-    case Type::b64:
-      return Type::u64;
-    default:
-      return type;
-  }
+  constexpr int kBetween = static_cast<int>(Type::u8) - static_cast<int>(Type::b8);
+  return type >= Type::b8 && type <= Type::b64 ? static_cast<Type>(static_cast<int>(type) + kBetween) : type;
 }
+static_assert(as_number(Type::b8) == Type::u8 && as_number(Type::b64) == Type::u64);
 
 /// How a floating-point result is rounded: to nearest (even, or away from zero where it lies in the middle),
 /// towards zero, down, up.

@@ -113,7 +113,7 @@ void BlockWatch::execute(Thread& thread, const Instruction& instruction) {
       return;
     case Kind::multicast_load:
     case Kind::unknown:
-      throw KernelFault{Fault::unsupported, *instruction.text + " while tools watch (OPGATE_SIM_TOOLS)"};
+      fail(instruction, Fault::unsupported, " while tools watch (OPGATE_SIM_TOOLS)");
     case Kind::none:
     case Kind::ignored:
     case Kind::tensor_map:
@@ -194,9 +194,8 @@ std::uint64_t place_in_own_block(const Thread& thread, const Instruction& instru
                                  std::uint64_t address) {
   const std::uint64_t rank = (address & 0xffffffffu) >> kRankAt;
   if (rank != 0 && rank != thread.block->rank() + 1)
-    throw KernelFault{
-        Fault::unsupported,
-        *instruction.text + " in another block of the cluster while tools watch (OPGATE_SIM_TOOLS)"};
+    fail(instruction, Fault::unsupported,
+         " in another block of the cluster while tools watch (OPGATE_SIM_TOOLS)");
   return address & kOffsetInBlock;
 }
 

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -51,6 +52,9 @@ class BlockWatch final : public BlockObserver {
   void begin_copy(Thread& thread, const Instruction& instruction);
   void begin_bulk_copy(Thread& thread, const Instruction& instruction);
   void begin_tensor_copy(Thread& thread, const Instruction& instruction);
+  /// A copy that an mbarrier announces the end of, or that its thread waits for.
+  void keep_bulk_copy(WatchedCopy copy, const Instruction& instruction,
+                      std::optional<std::uint64_t> mbarrier);
   void read_source(const WatchedCopy& copy);
   void settle_copies(Thread& thread);
   void progress(WatchedCopy& copy, bool is_read, bool is_written);

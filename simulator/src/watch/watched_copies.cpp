@@ -2,6 +2,7 @@
 // even with its own thread.
 #include <algorithm>
 #include <bit>
+#include <optional>
 #include <utility>
 
 #include "instructions/bulk_copies.h"
@@ -94,11 +95,16 @@ void BlockWatch::begin_bulk_copy(Thread& thread, const Instruction& instruction)
                                      : operands.from,
                          .bytes = operands.bytes,
                          .bytes_read = operands.bytes});
+  keep_bulk_copy(std::move(copy), instruction, is_load ? std::optional(operands.mbarrier) : std::nullopt);
+}
+
+void BlockWatch::keep_bulk_copy(WatchedCopy copy, const Instruction& instruction,
+                                std::optional<std::uint64_t> mbarrier) {
+  Thread& thread = *copy.thread;
   copy.end = thread.bulk_copies.begun();
   read_source(copy);
-  if (is_load) {
-    async_.promises.push_back(
-        {place_in_own_block(thread, instruction, operands.mbarrier), true, std::move(copy)});
+  if (mbarrier) {
+    async_.promises.push_back({place_in_own_block(thread, instruction, *mbarrier), true, std::move(copy)});
   } else {
     async_.bulk_copies[&thread].push_back(std::move(copy));
   }
@@ -120,15 +126,8 @@ void BlockWatch::begin_tensor_copy(Thread& thread, const Instruction& instructio
     if (!is_load) std::swap(piece.to, piece.from);
     copy.pieces.push_back(piece);
   }
-  copy.end = thread.bulk_copies.begun();
-  read_source(copy);
-  if (is_load) {
-    const std::uint64_t place =
-        place_in_own_block(thread, instruction, mbarrier_of_tensor_copy(thread, instruction));
-    async_.promises.push_back({place, true, std::move(copy)});
-  } else {
-    async_.bulk_copies[&thread].push_back(std::move(copy));
-  }
+  keep_bulk_copy(std::move(copy), instruction,
+                 is_load ? std::optional(mbarrier_of_tensor_copy(thread, instruction)) : std::nullopt);
 }
 
 // What has happened by now of the copies of a thread.

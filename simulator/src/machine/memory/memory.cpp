@@ -3,9 +3,9 @@
 namespace opgate::simulator {
 
 void report_misaligned(const Instruction& in, std::uint64_t address, std::size_t bytes) {
-  throw KernelFault{Fault::misaligned_address, *in.text + " of " + std::to_string(bytes) + " bytes at " +
-                                                   hexadecimal(address) + ", which is not a multiple of " +
-                                                   std::to_string(bytes)};
+  fail(in, Fault::misaligned_address,
+       " of " + std::to_string(bytes) + " bytes at " + hexadecimal(address) +
+           ", which is not a multiple of " + std::to_string(bytes));
 }
 
 SharedPlace place_in_shared(Thread& thread, const Instruction& in, std::uint64_t address, std::size_t bytes) {
@@ -18,9 +18,9 @@ SharedPlace place_in_shared(Thread& thread, const Instruction& in, std::uint64_t
     place.offset &= kOffsetInBlock;
   }
   if (place.block == nullptr)
-    throw KernelFault{Fault::trap, *in.text + " in the shared memory of block " + std::to_string(rank - 1) +
-                                       " of a cluster of " + std::to_string(cluster.size()) +
-                                       (rank > cluster.size() ? "" : ", which has ended")};
+    fail(in, Fault::trap,
+         " in the shared memory of block " + std::to_string(rank - 1) + " of a cluster of " +
+             std::to_string(cluster.size()) + (rank > cluster.size() ? "" : ", which has ended"));
   if (place.offset + bytes > place.block->shared_bytes())
     report_outside(in, Space::shared, place.offset, bytes, place.block->shared_bytes());
   return place;
@@ -34,8 +34,8 @@ void report_outside(const Instruction& in, Space space, std::uint64_t address, s
   std::string why = size == 0 && space == Space::parameter
                         ? ", which cannot be written"
                         : ", of which there are " + std::to_string(size) + " bytes";
-  throw KernelFault{Fault::trap, *in.text + " of " + std::to_string(bytes) + " bytes at " +
-                                     hexadecimal(address) + " of the " + name + why};
+  fail(in, Fault::trap,
+       " of " + std::to_string(bytes) + " bytes at " + hexadecimal(address) + " of the " + name + why);
 }
 
 }  // namespace opgate::simulator

@@ -71,4 +71,13 @@ void require(Pointer* pointer) {
   if (pointer == nullptr) refuse(cudaErrorInvalidValue);
 }
 
+/// The body of a function that gives one value: writes what `value` returns, unless the place for it is null.
+template <class Result, class Value>
+auto give(Result* result, Value value) {
+  return [result, value](auto&... simulator) -> decltype(void(value(simulator...))) {
+    require(result);
+    *result = value(simulator...);
+  };
+}
+
 }  // namespace opgate::simulator

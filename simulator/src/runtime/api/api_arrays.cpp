@@ -149,10 +149,7 @@ OPGATE_SIM_API cudaError_t cudaArrayGetInfo(cudaChannelFormatDesc* format, cudaE
 }
 
 OPGATE_SIM_API cudaError_t cudaGetChannelDesc(cudaChannelFormatDesc* format, cudaArray_const_t handle) {
-  return api_call([&](Simulator& simulator) {
-    require(format);
-    *format = array_of(simulator, handle).format;
-  });
+  return api_call(give(format, [&](Simulator& simulator) { return array_of(simulator, handle).format; }));
 }
 
 OPGATE_SIM_API cudaError_t cudaMemcpy2DToArrayAsync(cudaArray_t to, std::size_t x_bytes, std::size_t y,

@@ -168,18 +168,16 @@ OPGATE_SIM_API cudaError_t cudaMemcpyFromSymbolAsync(void* to, const void* symbo
 }
 
 OPGATE_SIM_API cudaError_t cudaGetSymbolAddress(void** result, const void* symbol) {
-  return api_call([&](Simulator& simulator) {
-    require(result);
-    *result = reinterpret_cast<void*>(
+  return api_call(give(result, [&](Simulator& simulator) {
+    return reinterpret_cast<void*>(
         simulator.binaries.variable(symbol, devices::current(), simulator.memory).first);
-  });
+  }));
 }
 
 OPGATE_SIM_API cudaError_t cudaGetSymbolSize(std::size_t* bytes, const void* symbol) {
-  return api_call([&](Simulator& simulator) {
-    require(bytes);
-    *bytes = simulator.binaries.variable(symbol, devices::current(), simulator.memory).second;
-  });
+  return api_call(give(bytes, [&](Simulator& simulator) {
+    return simulator.binaries.variable(symbol, devices::current(), simulator.memory).second;
+  }));
 }
 
 OPGATE_SIM_API cudaError_t cudaMemset(void* to, int value, std::size_t bytes) {

@@ -14,17 +14,11 @@ using namespace opgate::simulator;
 // replaces them.
 OPGATE_SIM_API cudaError_t cudaGetDeviceCount(int* count) {
   load_operators_of_torch();
-  return api_answer([&] {
-    require(count);
-    *count = settings().devices;
-  });
+  return api_answer(give(count, [&] { return settings().devices; }));
 }
 
 OPGATE_SIM_API cudaError_t cudaGetDevice(int* device) {
-  return api_answer([&] {
-    require(device);
-    *device = devices::current();
-  });
+  return api_answer(give(device, [&] { return devices::current(); }));
 }
 
 OPGATE_SIM_API cudaError_t cudaSetDevice(int device) {
@@ -41,17 +35,11 @@ OPGATE_SIM_API cudaError_t cudaSetDeviceFlags(unsigned /*flags*/) {
 }
 
 OPGATE_SIM_API cudaError_t cudaGetDeviceFlags(unsigned* flags) {
-  return api_answer([&] {
-    require(flags);
-    *flags = cudaDeviceScheduleAuto;
-  });
+  return api_answer(give(flags, [&] { return cudaDeviceScheduleAuto; }));
 }
 
 OPGATE_SIM_API cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
-  return api_answer([&] {
-    require(properties);
-    *properties = devices::properties(device);
-  });
+  return api_answer(give(properties, [&] { return devices::properties(device); }));
 }
 
 OPGATE_SIM_API cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) {
@@ -94,12 +82,11 @@ OPGATE_SIM_API cudaError_t cudaDeviceSynchronize() {
 }
 
 OPGATE_SIM_API cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int owner) {
-  return api_answer([&] {
-    require(can);
+  return api_answer(give(can, [&] {
     devices::require(device);
     devices::require(owner);
-    *can = device != owner ? 1 : 0;
-  });
+    return device != owner ? 1 : 0;
+  }));
 }
 
 OPGATE_SIM_API cudaError_t cudaDeviceEnablePeerAccess(int owner, unsigned flags) {

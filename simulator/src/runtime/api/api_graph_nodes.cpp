@@ -282,8 +282,7 @@ OPGATE_SIM_API cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cud
 }
 
 OPGATE_SIM_API cudaError_t cudaGraphClone(cudaGraph_t* result, cudaGraph_t original) {
-  return api_call([&](Simulator& simulator) {
-    require(result);
-    *result = simulator.graphs.add(simulator.graphs.at(original)->clone());
-  });
+  return api_call(give(result, [&](Simulator& simulator) {
+    return simulator.graphs.add(simulator.graphs.at(original)->clone());
+  }));
 }

@@ -77,12 +77,10 @@ OPGATE_SIM_API cudaError_t cudaDeviceSetLimit(cudaLimit which, std::size_t value
 }
 
 OPGATE_SIM_API cudaError_t cudaDeviceGetLimit(std::size_t* value, cudaLimit which) {
-  return api_call([&](Simulator& simulator) {
-    require(value);
-    *value = which == cudaLimitMallocHeapSize
-                 ? simulator.memory.heap_of_kernels(devices::current()).capacity()
-                 : limit(which);
-  });
+  return api_call(give(value, [&](Simulator& simulator) {
+    return which == cudaLimitMallocHeapSize ? simulator.memory.heap_of_kernels(devices::current()).capacity()
+                                            : limit(which);
+  }));
 }
 
 OPGATE_SIM_API cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache /*preference*/) {
@@ -90,10 +88,7 @@ OPGATE_SIM_API cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache /*preference*/
 }
 
 OPGATE_SIM_API cudaError_t cudaDeviceGetCacheConfig(cudaFuncCache* preference) {
-  return api_call([&](Simulator&) {
-    require(preference);
-    *preference = cudaFuncCachePreferNone;
-  });
+  return api_call(give(preference, [&](Simulator&) { return cudaFuncCachePreferNone; }));
 }
 
 OPGATE_SIM_API cudaError_t cudaCtxResetPersistingL2Cache() {

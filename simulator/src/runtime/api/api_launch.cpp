@@ -57,10 +57,9 @@ OPGATE_SIM_API cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, di
 }
 
 OPGATE_SIM_API cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* result, const void* function) {
-  return api_call([&](Simulator& simulator) {
-    require(result);
-    *result = kernel_attributes(*simulator.binaries.kernel(function), devices::current(), simulator.memory);
-  });
+  return api_call(give(result, [&](Simulator& simulator) {
+    return kernel_attributes(*simulator.binaries.kernel(function), devices::current(), simulator.memory);
+  }));
 }
 
 OPGATE_SIM_API cudaError_t cudaFuncSetAttribute(const void* function, cudaFuncAttribute attribute,
@@ -84,17 +83,13 @@ OPGATE_SIM_API cudaError_t cudaFuncSetCacheConfig(const void* function, cudaFunc
 }
 
 OPGATE_SIM_API cudaError_t cudaFuncGetName(const char** name, const void* function) {
-  return api_call([&](Simulator& simulator) {
-    require(name);
-    *name = simulator.binaries.kernel(function)->name.c_str();
-  });
+  return api_call(
+      give(name, [&](Simulator& simulator) { return simulator.binaries.kernel(function)->name.c_str(); }));
 }
 
 OPGATE_SIM_API cudaError_t cudaGetKernel(cudaKernel_t* result, const void* function) {
-  return api_call([&](Simulator& simulator) {
-    require(result);
-    *result = Binaries::handle(simulator.binaries.kernel(function));
-  });
+  return api_call(give(
+      result, [&](Simulator& simulator) { return Binaries::handle(simulator.binaries.kernel(function)); }));
 }
 
 OPGATE_SIM_API cudaError_t __cudaGetKernel(cudaKernel_t* result, const void* function) {
@@ -103,10 +98,9 @@ OPGATE_SIM_API cudaError_t __cudaGetKernel(cudaKernel_t* result, const void* fun
 
 OPGATE_SIM_API cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
     int* blocks, const void* function, int threads, std::size_t dynamic_shared, unsigned /*flags*/) {
-  return api_call([&](Simulator& simulator) {
-    require(blocks);
-    *blocks = resident_blocks(simulator, *simulator.binaries.kernel(function), threads, dynamic_shared);
-  });
+  return api_call(give(blocks, [&](Simulator& simulator) {
+    return resident_blocks(simulator, *simulator.binaries.kernel(function), threads, dynamic_shared);
+  }));
 }
 
 OPGATE_SIM_API cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* function,
@@ -118,22 +112,20 @@ OPGATE_SIM_API cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* bl
 
 OPGATE_SIM_API cudaError_t cudaOccupancyMaxActiveClusters(int* clusters, const void* function,
                                                           const cudaLaunchConfig_t* config) {
-  return api_call([&](Simulator& simulator) {
-    require(clusters);
+  return api_call(give(clusters, [&](Simulator& simulator) {
     require(config);
-    *clusters = resident_clusters(simulator, *simulator.binaries.kernel(function),
-                                  request_of(*config, /*arguments=*/nullptr));
-  });
+    return resident_clusters(simulator, *simulator.binaries.kernel(function),
+                             request_of(*config, /*arguments=*/nullptr));
+  }));
 }
 
 OPGATE_SIM_API cudaError_t cudaOccupancyMaxPotentialClusterSize(int* blocks, const void* function,
                                                                 const cudaLaunchConfig_t* config) {
-  return api_call([&](Simulator& simulator) {
-    require(blocks);
+  return api_call(give(blocks, [&](Simulator& simulator) {
     require(config);
-    *blocks = largest_cluster(simulator, *simulator.binaries.kernel(function),
-                              request_of(*config, /*arguments=*/nullptr));
-  });
+    return largest_cluster(simulator, *simulator.binaries.kernel(function),
+                           request_of(*config, /*arguments=*/nullptr));
+  }));
 }
 
 OPGATE_SIM_API cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(std::size_t* bytes, const void* function,

@@ -86,19 +86,17 @@ OPGATE_SIM_API cudaError_t cudaFreeAsync(void* pointer, cudaStream_t handle) {
 }
 
 OPGATE_SIM_API cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device) {
-  return api_call([&](Simulator& simulator) {
-    require(pool);
+  return api_call(give(pool, [&](Simulator& simulator) {
     devices::require(device);
-    *pool = simulator.pools.default_of(device);
-  });
+    return simulator.pools.default_of(device);
+  }));
 }
 
 OPGATE_SIM_API cudaError_t cudaDeviceGetMemPool(cudaMemPool_t* pool, int device) {
-  return api_call([&](Simulator& simulator) {
-    require(pool);
+  return api_call(give(pool, [&](Simulator& simulator) {
     devices::require(device);
-    *pool = simulator.pools.current_of(device);
-  });
+    return simulator.pools.current_of(device);
+  }));
 }
 
 OPGATE_SIM_API cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool) {

@@ -4,10 +4,9 @@
 using namespace opgate::simulator;
 
 OPGATE_SIM_API cudaError_t cudaStreamCreateWithPriority(cudaStream_t* result, unsigned flags, int priority) {
-  return api_call([&](Simulator& simulator) {
-    require(result);
-    *result = simulator.streams.create(devices::current(), flags, priority);
-  });
+  return api_call(give(result, [&](Simulator& simulator) {
+    return simulator.streams.create(devices::current(), flags, priority);
+  }));
 }
 
 OPGATE_SIM_API cudaError_t cudaStreamCreateWithFlags(cudaStream_t* result, unsigned flags) {
@@ -27,31 +26,19 @@ OPGATE_SIM_API cudaError_t cudaStreamDestroy(cudaStream_t handle) {
 }
 
 OPGATE_SIM_API cudaError_t cudaStreamGetPriority(cudaStream_t stream, int* priority) {
-  return api_call([&](Simulator& simulator) {
-    require(priority);
-    *priority = simulator.stream(stream)->priority;
-  });
+  return api_call(give(priority, [&](Simulator& simulator) { return simulator.stream(stream)->priority; }));
 }
 
 OPGATE_SIM_API cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned* flags) {
-  return api_call([&](Simulator& simulator) {
-    require(flags);
-    *flags = simulator.stream(stream)->flags;
-  });
+  return api_call(give(flags, [&](Simulator& simulator) { return simulator.stream(stream)->flags; }));
 }
 
 OPGATE_SIM_API cudaError_t cudaStreamGetId(cudaStream_t stream, unsigned long long* id) {
-  return api_call([&](Simulator& simulator) {
-    require(id);
-    *id = simulator.stream(stream)->id;
-  });
+  return api_call(give(id, [&](Simulator& simulator) { return simulator.stream(stream)->id; }));
 }
 
 OPGATE_SIM_API cudaError_t cudaStreamGetDevice(cudaStream_t stream, int* device) {
-  return api_call([&](Simulator& simulator) {
-    require(device);
-    *device = simulator.stream(stream)->device;
-  });
+  return api_call(give(device, [&](Simulator& simulator) { return simulator.stream(stream)->device; }));
 }
 
 OPGATE_SIM_API cudaError_t cudaStreamQuery(cudaStream_t handle) {

@@ -93,6 +93,12 @@ std::uint64_t add(Simulator& simulator, const ImageObject& object) {
   return address;
 }
 
+const ImageObjectOrigin& origin_of(Simulator& simulator, std::uint64_t handle) {
+  const auto known = simulator.image_objects.find(handle);
+  if (known == simulator.image_objects.end()) refuse(cudaErrorInvalidValue);
+  return known->second;
+}
+
 void remove(Simulator& simulator, std::uint64_t handle) {
   const AddressRange& range = simulator.memory.range();
   // Work that is still to run may use it.
@@ -126,22 +132,13 @@ OPGATE_SIM_API cudaError_t cudaDestroyTextureObject(cudaTextureObject_t handle) 
 
 OPGATE_SIM_API cudaError_t cudaGetTextureObjectResourceDesc(cudaResourceDesc* resource,
                                                             cudaTextureObject_t handle) {
-  return api_call([&](Simulator& simulator) {
-    require(resource);
-    const auto known = simulator.image_objects.find(handle);
-    if (known == simulator.image_objects.end()) refuse(cudaErrorInvalidValue);
-    *resource = known->second.resource;
-  });
+  return api_call(
+      give(resource, [&](Simulator& simulator) { return origin_of(simulator, handle).resource; }));
 }
 
 OPGATE_SIM_API cudaError_t cudaGetTextureObjectTextureDesc(cudaTextureDesc* texture,
                                                            cudaTextureObject_t handle) {
-  return api_call([&](Simulator& simulator) {
-    require(texture);
-    const auto known = simulator.image_objects.find(handle);
-    if (known == simulator.image_objects.end()) refuse(cudaErrorInvalidValue);
-    *texture = known->second.texture;
-  });
+  return api_call(give(texture, [&](Simulator& simulator) { return origin_of(simulator, handle).texture; }));
 }
 
 OPGATE_SIM_API cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t* result,

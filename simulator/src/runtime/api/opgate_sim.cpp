@@ -36,6 +36,12 @@ void tell_accesses(MemoryMap& memory, const std::string& operation,
   }
 }
 
+// As much of the text as there is room for. Gives its whole length.
+std::size_t give_text(const std::string& text, char* to, std::size_t bytes) {
+  if (bytes > 0) to[text.copy(to, bytes - 1)] = '\0';
+  return text.size();
+}
+
 // For a kernel that is launched next and may begin early.
 std::shared_ptr<LaunchesInFlight> launches_behind(const Simulator& simulator, const std::string& operation,
                                                   const std::vector<OpgateSimAccess>& accesses) {
@@ -103,11 +109,11 @@ OPGATE_SIM_API void opgate_sim_note_unsupported(const char* what) { errors::note
 
 OPGATE_SIM_API int opgate_sim_take_failure(char* text, std::size_t bytes) {
   complete_what_was_issued();
-  const errors::Failure failure = errors::take_failure();
-  const std::string lines = std::string(error_text(failure.error)) + '\n' + failure.what + '\n' +
-                            failure.place.kernel + '\n' + failure.place.location;
-  if (bytes > 0) text[lines.copy(text, bytes - 1)] = '\0';
-  return (failure.error != cudaSuccess ? 1 : 0) | (failure.unsupported ? 2 : 0);
+  const auto [error, fault] = errors::take_failure();
+  give_text(std::string(error_text(error)) + '\n' + fault.message + '\n' + fault.kernel + '\n' +
+                fault.place.location,
+            text, bytes);
+  return (error != cudaSuccess ? 1 : 0) | (fault.kind == Finding::Kind::unsupported ? 2 : 0);
 }
 
 OPGATE_SIM_API int opgate_sim_watch(const char* names) {
@@ -123,11 +129,8 @@ OPGATE_SIM_API int opgate_sim_watch(const char* names) {
 OPGATE_SIM_API std::size_t opgate_sim_take_finding(char* text, std::size_t bytes) {
   const std::optional<std::string> line = tool_findings::oldest();
   if (!line) return 0;
-  if (line->size() < bytes) {
-    text[line->copy(text, bytes - 1)] = '\0';
-    tool_findings::remove_oldest();
-  }
-  return line->size();
+  if (line->size() < bytes) tool_findings::remove_oldest();
+  return give_text(*line, text, bytes);
 }
 
 OPGATE_SIM_API int opgate_sim_will_wait(const void* pointer, void* stream) {
@@ -162,14 +165,11 @@ OPGATE_SIM_API void opgate_sim_hook_ptx(const OpgateSimPtxHook* hook) { set_ptx_
 OPGATE_SIM_API std::size_t opgate_sim_take_refused_launch(char* name, std::size_t bytes) {
   std::string kernel;
   api_answer([&](Simulator& simulator) { kernel = std::exchange(simulator.refused_launch, {}); });
-  if (bytes > 0) name[kernel.copy(name, bytes - 1)] = '\0';
-  return kernel.size();
+  return give_text(kernel, name, bytes);
 }
 
 OPGATE_SIM_API std::size_t opgate_sim_take_refused_in_capture(char* name, std::size_t bytes) {
-  const std::string function = errors::take_refused_in_capture();
-  if (bytes > 0) name[function.copy(name, bytes - 1)] = '\0';
-  return function.size();
+  return give_text(errors::take_refused_in_capture(), name, bytes);
 }
 
 OPGATE_SIM_API int opgate_sim_fill_kernels(int byte) {
@@ -202,8 +202,7 @@ OPGATE_SIM_API void opgate_sim_leave_turns() { leave_turns(); }
 OPGATE_SIM_API std::size_t opgate_sim_wrong_settings(char* text, std::size_t bytes) {
   std::string lines;
   for (const std::string& wrong : wrong_settings()) lines += (lines.empty() ? "" : "\n") + wrong;
-  if (bytes > 0) text[lines.copy(text, bytes - 1)] = '\0';
-  return lines.size();
+  return give_text(lines, text, bytes);
 }
 
 OPGATE_SIM_API int opgate_sim_name_parameters(void* function, const char* names) {

@@ -19,8 +19,7 @@ std::atomic<bool> untold{false};  // no function has failed with the sticky erro
 // Never destroyed: libraries call the runtime while the process ends.
 struct Texts {
   std::mutex mutex;
-  std::string sticky;
-  FaultPlace place;
+  Finding fault;  // that made the error sticky
   std::string unsupported;
   std::string refused_in_capture;
 };
@@ -92,36 +91,23 @@ cudaError_t take() {
   return fault != cudaSuccess ? fault : last;
 }
 
-}  // namespace errors
-
-namespace error_state {
-
-void keep_first(cudaError_t code, const std::string& why, const FaultPlace& place) {
+void set_sticky(cudaError_t code, Finding fault) {
+  fault.error = error_name(code);
+  if (fault.kind == Finding::Kind::unsupported) {
+    report_unsupported(fault.message + " (kernel " + fault.kernel + ", " + fault.place.location + ")");
+    fault.message = error_state::is_not_simulated(fault.message);
+  } else if (!fault.message.empty()) {
+    report(fault);
+  }
   cudaError_t none = cudaSuccess;
-  if (!sticky.compare_exchange_strong(none, code)) return;
-  untold = true;
-  const std::lock_guard lock(texts().mutex);
-  texts().sticky = why;
-  texts().place = place;
+  if (!error_state::sticky.compare_exchange_strong(none, code)) return;
+  error_state::untold = true;
+  const std::lock_guard lock(error_state::texts().mutex);
+  error_state::texts().fault = std::move(fault);
 }
 
-}  // namespace error_state
-
-namespace errors {
-
-void set_sticky(cudaError_t code, const std::string& why, const FaultPlace& place) {
-  if (!why.empty())
-    report({.kind = Finding::Kind::memory,
-            .kernel = place.kernel,
-            .message = why,
-            .place = {.instruction = {}, .location = place.location},
-            .error = error_name(code)});
-  error_state::keep_first(code, why, place);
-}
-
-void set_sticky_unsupported(const std::string& what, const FaultPlace& place) {
-  report_unsupported(what + " (kernel " + place.kernel + ", " + place.location + ")");
-  error_state::keep_first(cudaErrorNotSupported, error_state::is_not_simulated(what), place);
+void set_sticky(cudaError_t code, const std::string& why) {
+  set_sticky(code, {.kind = Finding::Kind::memory, .message = why});
 }
 
 cudaError_t sticky() { return error_state::sticky; }
@@ -136,26 +122,21 @@ void note_unsupported(const std::string& what) {
   error_state::texts().unsupported = what;
 }
 
-Failure take_failure() {
-  const std::optional<HostFault> fault = take_host_fault();
+std::pair<cudaError_t, Finding> take_failure() {
+  std::optional<Finding> of_host = take_host_fault();
   const std::lock_guard lock(error_state::texts().mutex);
-  Failure failure{error_state::sticky.exchange(cudaSuccess), std::exchange(error_state::texts().sticky, {}),
-                  std::exchange(error_state::texts().place, {}), false};
+  const cudaError_t error = error_state::sticky.exchange(cudaSuccess);
+  Finding fault = std::exchange(error_state::texts().fault, {});
   const std::string unsupported = std::exchange(error_state::texts().unsupported, {});
-  failure.unsupported = failure.error == cudaErrorNotSupported || !unsupported.empty();
-  if (failure.what.empty() && failure.unsupported) failure.what = error_state::is_not_simulated(unsupported);
+  if (!unsupported.empty()) fault.kind = Finding::Kind::unsupported;
+  if (fault.message.empty() && !unsupported.empty())
+    fault.message = error_state::is_not_simulated(unsupported);
   error_state::last = cudaSuccess;
-  if (fault) {  // whatever else has happened, a process with a GPU would not have come to it
-    report({.kind = Finding::Kind::memory,
-            .kernel = fault->function,
-            .message = fault->what,
-            .place = {.instruction = {}, .location = fault->library}});
-    return {cudaErrorIllegalAddress,
-            fault->what + ", of which a process with a GPU dies",
-            {fault->function, fault->library},
-            false};
-  }
-  return failure;
+  if (!of_host) return {error, fault};
+  // Whatever else has happened, a process with a GPU would not have come to it.
+  report(*of_host);
+  of_host->message += ", of which a process with a GPU dies";
+  return {cudaErrorIllegalAddress, *of_host};
 }
 
 }  // namespace errors

@@ -7,6 +7,8 @@
 #include <string>
 #include <utility>
 
+#include <opgate_sim/finding.h>
+
 namespace opgate::simulator {
 
 /// Thrown inside the simulator; `api_call` turns it into the function's return value.
@@ -33,12 +35,6 @@ class Refusal : public std::exception {
 /// The same with a finding on stderr, where the error alone does not say what is wrong.
 [[noreturn]] void refuse(cudaError_t code, const std::string& why);
 
-/// Where a kernel failed.
-struct FaultPlace {
-  std::string kernel;    ///< as people write it; empty if it was no kernel
-  std::string location;  ///< "twice.cu:41"
-};
-
 namespace errors {
 
 /// Keeps the function's name where it is refused because a graph is captured. Where findings are collected, a
@@ -61,10 +57,10 @@ cudaError_t peek();
 cudaError_t take();
 
 /// After a fault of a kernel every function of every thread fails with its error, as CUDA documents it: the
-/// process must end. The first fault counts. `why` is written to stderr, unless it is empty.
-void set_sticky(cudaError_t code, const std::string& why, const FaultPlace& place = {});
-/// cudaErrorNotSupported: the kernel of `place` needs `what`, which is not simulated.
-void set_sticky_unsupported(const std::string& what, const FaultPlace& place);
+/// process must end. The first fault counts. It is written to stderr, unless its message is empty. If its
+/// kind is `unsupported`, the message is the name of what the kernel needs.
+void set_sticky(cudaError_t code, Finding fault);
+void set_sticky(cudaError_t code, const std::string& why);
 cudaError_t sticky();
 
 /// The same for a function that returns it: where the devices recover, it is forgotten then.
@@ -73,23 +69,18 @@ cudaError_t told_sticky();
 /// Something that is not simulated was asked for: written to stderr once, and remembered for take_failure().
 void note_unsupported(const std::string& what);
 
-/// What went wrong since the last time; `error` is the sticky one, or success where only something
-/// unsupported was asked for.
-struct Failure {
-  cudaError_t error = cudaSuccess;
-  std::string what;
-  FaultPlace place;
-  bool unsupported = false;
-};
-
-/// Forgets all errors, so that the devices work again, which no real device would: a program that examines
-/// one call after another need not end for each fault.
-Failure take_failure();
+/// What went wrong since the last time: the sticky error, or success if only something unsupported was asked
+/// for, which is then the kind of the finding. Forgets all errors, so that the devices work again, which no
+/// real device would: a program that examines one call after another need not end for each fault.
+std::pair<cudaError_t, Finding> take_failure();
 
 }  // namespace errors
 
 /// "cudaErrorInvalidValue" and "invalid argument"; "unrecognized error code" for an unknown number.
 const char* error_name(cudaError_t code);
 const char* error_text(cudaError_t code);
+
+/// "CUDA_ERROR_INVALID_VALUE"; null if the driver, whose errors have the same numbers, has no such one.
+const char* driver_error_name(cudaError_t code);
 
 }  // namespace opgate::simulator

@@ -14,9 +14,9 @@ namespace opgate::simulator {
 
 /// An access by an operation of a stream, or by the host.
 struct StreamAccess {
-  std::string operation;          ///< "kernel add (st.global.f32)", "a copy"
-  std::string kernel;             ///< empty for other operations
-  std::string location;           ///< of the kernel's instruction
+  std::string operation = {};     ///< "kernel add (st.global.f32)", "a copy"
+  std::string kernel = {};        ///< empty for other operations
+  std::string location = {};      ///< of the kernel's instruction
   unsigned long long stream = 0;  ///< its id; 0: the host
   std::uint64_t position = 0;     ///< in the stream; 0: there was no access
   bool writes = false;            ///< or allocates or frees

@@ -25,11 +25,7 @@ std::string name_of(const StreamAccess& access) {
 }
 
 FindingPlace place_of(const StreamAccess& access) {
-  FindingPlace place;
-  place.instruction = access.operation;
-  place.location = access.location;
-  place.stream = access.stream;
-  return place;
+  return {.instruction = access.operation, .location = access.location, .stream = access.stream};
 }
 
 }  // namespace stream_watch
@@ -61,28 +57,21 @@ StreamWatch::Running::~Running() {
 }
 
 void StreamWatch::reads(const std::string& operation, std::uint64_t begin, std::size_t bytes) {
-  StreamAccess access;
-  access.operation = operation;
-  this->access(std::move(access), begin, bytes);
+  access({.operation = operation}, begin, bytes);
 }
 
 void StreamWatch::writes(const std::string& operation, std::uint64_t begin, std::size_t bytes) {
-  StreamAccess access;
-  access.operation = operation;
-  access.writes = true;
-  this->access(std::move(access), begin, bytes);
+  access({.operation = operation, .writes = true}, begin, bytes);
 }
 
 void StreamWatch::accesses(const std::string& kernel, const std::vector<AccessedRange>& ranges) {
-  for (const AccessedRange& range : ranges) {
-    StreamAccess access;
-    access.operation = "kernel " + kernel + " (" + range.instruction + ")";
-    access.kernel = kernel;
-    access.location = range.location;
-    access.writes = range.is_written;
-    access.is_strong = range.is_strong;
-    this->access(std::move(access), range.begin, range.bytes);
-  }
+  for (const AccessedRange& range : ranges)
+    access({.operation = "kernel " + kernel + " (" + range.instruction + ")",
+            .kernel = kernel,
+            .location = range.location,
+            .writes = range.is_written,
+            .is_strong = range.is_strong},
+           range.begin, range.bytes);
 }
 
 // What was issued before the tool began to watch is not looked at.
@@ -122,10 +111,7 @@ void StreamWatch::frees(const Known& known, std::uint64_t begin, std::size_t byt
   if (allocation != nullptr && allocation->users.size() > 1) {
     StreamClock all = *known;
     for (const unsigned long long stream : allocation->awaited) all[stream] = ~std::uint64_t{0};
-    StreamAccess access;
-    access.operation = "cudaFree";
-    access.writes = true;
-    look_at(access, all, begin, bytes);
+    look_at({.operation = "cudaFree", .writes = true}, all, begin, bytes);
   }
   ends(begin, bytes);
 }

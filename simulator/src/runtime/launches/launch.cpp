@@ -109,14 +109,16 @@ void run(Simulator& simulator, Kernel& kernel, Launch launch, int device) {
                   (outcome.threads == 1 ? "" : " on " + std::to_string(outcome.threads) + " threads"));
   if (outcome.fault == Fault::none) return;
   if (simulator.stream_watch != nullptr) simulator.stream_watch->context_ends();
-  const FaultPlace place{readable_name(kernel.name), outcome.location};
-  if (outcome.fault == Fault::unsupported)
-    errors::set_sticky_unsupported(outcome.message, place);
-  else
-    errors::set_sticky(error_of(outcome.fault),
-                       outcome.message + " (block " + in_short(outcome.block_index) + ", thread " +
-                           in_short(outcome.thread_index) + ")",
-                       place);
+  Finding fault{.kind = Finding::Kind::unsupported,
+                .kernel = readable_name(kernel.name),
+                .message = outcome.message,
+                .place = {.instruction = {}, .location = outcome.location}};
+  if (outcome.fault != Fault::unsupported) {
+    fault.kind = Finding::Kind::memory;
+    fault.message +=
+        " (block " + in_short(outcome.block_index) + ", thread " + in_short(outcome.thread_index) + ")";
+  }
+  errors::set_sticky(error_of(outcome.fault), std::move(fault));
 }
 
 // Kernels that torch has as machine code only, and that do nothing but pass time: the queue of a simulated

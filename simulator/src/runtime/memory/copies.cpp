@@ -91,19 +91,12 @@ bool is_watched(MemoryMap& memory, const CopySide& side, const CopyShape& shape)
   return memory.locate(side.data, bytes_covered(side, shape), why).kind != Kind::pageable;
 }
 
-void note_write(MemoryMap& memory, const char* operation, const CopySide& side, const CopyShape& shape) {
+void note_access(MemoryMap& memory, void (MemoryMap::*note)(const std::string&, std::uint64_t, std::size_t),
+                 const char* operation, const CopySide& side, const CopyShape& shape) {
   if (!is_watched(memory, side, shape)) return;
   const auto begin = reinterpret_cast<std::uint64_t>(side.data);
   for_each_row(shape, [&](std::size_t slice, std::size_t line) {
-    memory.note_write(operation, begin + offset(side, slice, line), shape.width);
-  });
-}
-
-void note_read(MemoryMap& memory, const char* operation, const CopySide& side, const CopyShape& shape) {
-  if (!is_watched(memory, side, shape)) return;
-  const auto begin = reinterpret_cast<std::uint64_t>(side.data);
-  for_each_row(shape, [&](std::size_t slice, std::size_t line) {
-    memory.note_read(operation, begin + offset(side, slice, line), shape.width);
+    (memory.*note)(operation, begin + offset(side, slice, line), shape.width);
   });
 }
 
@@ -141,7 +134,7 @@ Work staged_copy(MemoryMap& memory, const CopySide& to, const CopySide& from, co
             std::byte* const data = locate_again(memory, to, shape, "the destination of a copy");
             if (data == nullptr) return;
             move(data, to, bytes->data(), packed, shape);
-            note_write(memory, "a copy", to, shape);
+            note_access(memory, &MemoryMap::note_write, "a copy", to, shape);
           },
           cudaGraphNodeTypeMemcpy};
 }
@@ -152,8 +145,8 @@ Work direct_copy(MemoryMap& memory, const CopySide& to, const CopySide& from, co
             const std::byte* const source = locate_again(memory, from, shape, "the source of a copy");
             if (target == nullptr || source == nullptr) return;
             move(target, to, source, from, shape);
-            note_read(memory, "a copy", from, shape);
-            note_write(memory, "a copy", to, shape);
+            note_access(memory, &MemoryMap::note_read, "a copy", from, shape);
+            note_access(memory, &MemoryMap::note_write, "a copy", to, shape);
             note_values(memory, to, from, shape);
           },
           cudaGraphNodeTypeMemcpy};
@@ -193,17 +186,17 @@ void fill(Simulator& simulator, const CopySide& to, const CopyShape& shape, unsi
   if (target == Kind::pageable)
     refuse(cudaErrorInvalidValue, "a memory set of memory of the host that is not pinned");
   MemoryMap& memory = simulator.memory;
-  simulator.execution.issue(stream, {[&memory, to, shape, value, bytes_of_value] {
-                                       std::byte* const data =
-                                           copying::locate_again(memory, to, shape, "a memory set");
-                                       if (data == nullptr) return;
-                                       copying::for_each_row(shape, [&](std::size_t slice, std::size_t line) {
-                                         copying::repeat(data + copying::offset(to, slice, line), shape.width,
-                                                         value, bytes_of_value);
-                                       });
-                                       copying::note_write(memory, "a fill", to, shape);
-                                     },
-                                     cudaGraphNodeTypeMemset});
+  simulator.execution.issue(
+      stream, {[&memory, to, shape, value, bytes_of_value] {
+                 std::byte* const data = copying::locate_again(memory, to, shape, "a memory set");
+                 if (data == nullptr) return;
+                 copying::for_each_row(shape, [&](std::size_t slice, std::size_t line) {
+                   copying::repeat(data + copying::offset(to, slice, line), shape.width, value,
+                                   bytes_of_value);
+                 });
+                 copying::note_access(memory, &MemoryMap::note_write, "a fill", to, shape);
+               },
+               cudaGraphNodeTypeMemset});
   if (target == Kind::pinned && stream.capture == nullptr) simulator.execution.finish(stream);
 }
 

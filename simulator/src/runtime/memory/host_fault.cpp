@@ -81,7 +81,7 @@ void report_host_faults(const AddressRange& range) {
 
 void survive_host_faults() { host_fault::survives = true; }
 
-std::optional<HostFault> take_host_fault() {
+std::optional<Finding> take_host_fault() {
   using namespace host_fault;
   const std::uint64_t address = first_address.exchange(0);
   if (address == 0) return std::nullopt;
@@ -92,13 +92,13 @@ std::optional<HostFault> take_host_fault() {
   has_fault = false;
   std::array<char, 160> line{};
   describe(line.data(), line.size(), address);
-  HostFault fault{line.data(), {}, {}};
+  Finding fault{.kind = Finding::Kind::memory, .message = line.data()};
   Dl_info where{};
   if (dladdr(reinterpret_cast<void*>(first_instruction.load()), &where) != 0) {
-    if (where.dli_sname != nullptr) fault.function = readable_name(where.dli_sname);
-    if (where.dli_fname != nullptr) fault.library = std::filesystem::path(where.dli_fname).filename();
+    if (where.dli_sname != nullptr) fault.kernel = readable_name(where.dli_sname);
+    if (where.dli_fname != nullptr) fault.place.location = std::filesystem::path(where.dli_fname).filename();
   }
-  if (fault.function.empty() && !fault.library.empty()) fault.function = "a function";
+  if (fault.kernel.empty() && !fault.place.location.empty()) fault.kernel = "a function";
   return fault;
 }
 

@@ -2,7 +2,8 @@
 #pragma once
 
 #include <optional>
-#include <string>
+
+#include <opgate_sim/finding.h>
 
 #include "runtime/memory/address_range.h"
 
@@ -17,13 +18,8 @@ void report_host_faults(const AddressRange& range);
 /// waits for ever.
 void survive_host_faults();
 
-struct HostFault {
-  std::string what;      ///< "the host dereferences device memory: the address 0x... of device 0"
-  std::string function;  ///< as people write it; "a function" where the library hides its name
-  std::string library;   ///< the name of the file that the function is in
-};
-
-/// Takes the fault, and lets the host fault again.
-std::optional<HostFault> take_host_fault();
+/// Takes the fault, and lets the host fault again. Its kernel is the function of the host, or "a function"
+/// where the library hides its name, and its location the name of the file that the function is in.
+std::optional<Finding> take_host_fault();
 
 }  // namespace opgate::simulator

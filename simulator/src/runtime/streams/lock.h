@@ -3,13 +3,18 @@
 #pragma once
 
 #include <mutex>
+#include <new>
 
 namespace opgate::simulator {
 
-std::mutex& simulator_mutex();
+inline std::mutex& simulator_mutex() {
+  // Never destroyed: libraries call the runtime while the process ends.
+  static auto* const mutex = new std::mutex;
+  return *mutex;
+}
 
 /// In a child process: a thread of the parent may have held the lock.
-void renew_simulator_mutex();
+inline void renew_simulator_mutex() { new (&simulator_mutex()) std::mutex; }
 
 /// Gives the lock back while code of the simulated program runs, which may wait for other threads.
 class Unlocked {

@@ -65,7 +65,6 @@ class UnwrittenLoads {
   };
 
   std::uint32_t add_set(std::vector<std::uint32_t> loads);
-  void note_reported();
 
   std::vector<Load> loads_;
   std::vector<std::vector<std::uint32_t>> sets_{{}};  ///< indices of loads, in order; the first set is empty
