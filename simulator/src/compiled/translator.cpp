@@ -5,7 +5,7 @@
 
 #include "compiled/chunks.h"
 #include "compiled/prelude.h"
-#include "compiled/translators.h"
+#include "compiled/translators/translators.h"
 #include "instructions/moves_of_sums.h"
 #include "instructions/selectors.h"
 #include "machine/block.h"

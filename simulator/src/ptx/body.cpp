@@ -4,10 +4,10 @@
 #include <optional>
 #include <utility>
 
-#include "ptx/labels.h"
 #include "ptx/names.h"
 #include "ptx/operands.h"
-#include "ptx/source_places.h"
+#include "ptx/source/labels.h"
+#include "ptx/source/source_places.h"
 
 namespace opgate::simulator {
 namespace body {

@@ -6,7 +6,7 @@
 
 #include "ptx/instruction_set.h"
 #include "ptx/names.h"
-#include "ptx/tokens.h"
+#include "ptx/source/tokens.h"
 
 namespace opgate::simulator {
 

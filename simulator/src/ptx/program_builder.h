@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
-#include "ptx/declarations.h"
 #include "ptx/instruction_set.h"
 #include "ptx/program.h"
+#include "ptx/source/declarations.h"
 
 namespace opgate::simulator {
 

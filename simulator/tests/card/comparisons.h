@@ -5,9 +5,9 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "card/form.h"
-#include "card/kernel_form.h"
-#include "card/matrix_form.h"
+#include "card/forms/form.h"
+#include "card/forms/kernel_form.h"
+#include "card/forms/matrix_form.h"
 #include "card/side.h"
 #include "unit/random_program.h"
 

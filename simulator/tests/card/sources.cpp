@@ -1,7 +1,7 @@
 // The values of sources: at edges, and drawn by chance.
 #include <random>
 
-#include "card/form.h"
+#include "card/forms/form.h"
 #include "unit/edges.h"
 
 namespace opgate::card {

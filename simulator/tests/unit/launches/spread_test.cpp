@@ -10,8 +10,8 @@
 #include "both_ways.h"
 #include "compiled/one_thread.h"
 #include "instructions/catalogue.h"
-#include "ptx/declarations.h"
 #include "ptx/program_builder.h"
+#include "ptx/source/declarations.h"
 
 namespace opgate::simulator::tests {
 namespace spread_test {

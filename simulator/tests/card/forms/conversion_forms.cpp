@@ -1,5 +1,5 @@
 // cvt between all types.
-#include "card/form.h"
+#include "card/forms/form.h"
 
 namespace opgate::card {
 namespace {

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "compiled/translators.h"
+#include "compiled/translators/translators.h"
 
 namespace opgate::simulator {
 namespace translated_conversions {

@@ -1,4 +1,4 @@
-#include "ptx/source_places.h"
+#include "ptx/source/source_places.h"
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,7 @@
 // Arithmetic in single and double precision, and what is approximate.
 #include <cmath>
 
-#include "card/form.h"
+#include "card/forms/form.h"
 
 namespace opgate::card {
 namespace {

@@ -1,5 +1,5 @@
 // What the lanes of a warp do together. All of them take part.
-#include "card/form.h"
+#include "card/forms/form.h"
 
 namespace opgate::card {
 namespace {

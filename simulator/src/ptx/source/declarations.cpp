@@ -1,4 +1,4 @@
-#include "ptx/declarations.h"
+#include "ptx/source/declarations.h"
 
 #include <algorithm>
 #include <charconv>

@@ -1,5 +1,5 @@
 // Atomic instructions: each thread on memory of its own, which begins as its first source.
-#include "card/form.h"
+#include "card/forms/form.h"
 
 namespace opgate::card {
 namespace {

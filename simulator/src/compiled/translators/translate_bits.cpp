@@ -1,5 +1,5 @@
 // Logic, shifts, fields of bits and permutations of bytes.
-#include "compiled/translators.h"
+#include "compiled/translators/translators.h"
 
 namespace opgate::simulator {
 namespace translated_bits {

@@ -1,5 +1,5 @@
 // Logic, shifts, fields of bits, and permutations.
-#include "card/form.h"
+#include "card/forms/form.h"
 
 namespace opgate::card {
 namespace {

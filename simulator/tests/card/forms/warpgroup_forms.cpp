@@ -5,7 +5,7 @@
 #include <random>
 #include <set>
 
-#include "card/kernel_form.h"
+#include "card/forms/kernel_form.h"
 #include "card/matrix_numbers.h"
 
 namespace opgate::card {

@@ -1,4 +1,4 @@
-#include "ptx/labels.h"
+#include "ptx/source/labels.h"
 
 #include <utility>
 

@@ -1,4 +1,4 @@
-#include "card/form.h"
+#include "card/forms/form.h"
 
 #include "unit/fake_memory.h"
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "ptx/program.h"
-#include "ptx/tokens.h"
+#include "ptx/source/tokens.h"
 
 namespace opgate::simulator {
 

@@ -1,5 +1,5 @@
 // Arithmetic of floating-point numbers.
-#include "compiled/translators.h"
+#include "compiled/translators/translators.h"
 #include "numbers/approximation.h"
 
 namespace opgate::simulator {

@@ -1,4 +1,4 @@
-#include "card/matrix_form.h"
+#include "card/forms/matrix_form.h"
 
 #include <cstdint>
 #include <cstring>

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "ptx/signature.h"
-#include "ptx/tokens.h"
+#include "ptx/source/tokens.h"
 #include "ptx/types.h"
 
 namespace opgate::simulator {

@@ -1,4 +1,4 @@
-#include "ptx/tokens.h"
+#include "ptx/source/tokens.h"
 
 #include <algorithm>
 #include <charconv>

@@ -5,7 +5,7 @@
 #include <random>
 #include <utility>
 
-#include "card/kernel_form.h"
+#include "card/forms/kernel_form.h"
 
 namespace opgate::card {
 namespace {

@@ -1,5 +1,5 @@
 // Comparisons, and choices by a predicate.
-#include "compiled/translators.h"
+#include "compiled/translators/translators.h"
 #include "numbers/comparisons.h"
 
 namespace opgate::simulator {

@@ -1,5 +1,5 @@
 // Comparisons, and choices by a predicate or a number.
-#include "card/form.h"
+#include "card/forms/form.h"
 
 namespace opgate::card {
 namespace {

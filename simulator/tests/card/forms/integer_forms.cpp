@@ -1,5 +1,5 @@
 // Arithmetic of integers, also with carries and of small integers.
-#include "card/form.h"
+#include "card/forms/form.h"
 
 namespace opgate::card {
 namespace {

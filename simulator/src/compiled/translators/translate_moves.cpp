@@ -1,6 +1,6 @@
 // Moves between registers, and from and to memory.
 #include "compiled/places.h"
-#include "compiled/translators.h"
+#include "compiled/translators/translators.h"
 
 namespace opgate::simulator {
 static bool translate_load(Emitter& out, Source& source) {

@@ -1,5 +1,5 @@
 // Arithmetic of integers.
-#include "compiled/translators.h"
+#include "compiled/translators/translators.h"
 
 namespace opgate::simulator {
 namespace translated_integers {

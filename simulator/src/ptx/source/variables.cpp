@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "ptx/declarations.h"
+#include "ptx/source/declarations.h"
 
 namespace opgate::simulator {
 namespace variables {

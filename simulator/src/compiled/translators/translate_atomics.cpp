@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "compiled/places.h"
-#include "compiled/translators.h"
+#include "compiled/translators/translators.h"
 #include "instructions/selectors.h"
 #include "numbers/atomic_operations.h"
 
