@@ -145,7 +145,7 @@ def test_the_text_of_a_refusal_has_no_mutants_and_its_condition_has(tmp_path: Pa
 def test_a_mutant_knows_its_function_and_place(tmp_path: Path) -> None:
     code = "class Cubed:\n  @staticmethod\n  def forward(ctx, x):\n    return [g(y < 2) for y in x]\n"
     first = mutants_in(tmp_path, code)[0]
-    assert (first.function, first.line, first.column) == ("Cubed.forward", 4, 15)
+    assert (first.place.function, first.place.line, first.place.column) == ("Cubed.forward", 4, 15)
 
 
 @pytest.mark.parametrize(
@@ -344,7 +344,7 @@ def test_triton_compiles_the_chosen_mutant_of_a_kernel_under_another_key(tmp_pat
     pytest.importorskip("triton")
     mutants, environment = prepared(tmp_path, KERNELS, "kernels")
     by_kind = {each.kind: each.number for each in mutants}
-    of_outer = [each.number for each in mutants if each.function in ("inner", "outer")]
+    of_outer = [each.number for each in mutants if each.place.function in ("inner", "outer")]
 
     def lines(number: int) -> list[str]:
         run = printed(environment, KERNEL_PROGRAM, number)

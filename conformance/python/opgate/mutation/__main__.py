@@ -65,7 +65,7 @@ def chooser(
             mutant
             for mutant in mutants
             if (not kinds or mutant.kind in kinds)
-            and (lines is None or mutant.line in lines.get(mutant.file, ()))
+            and (lines is None or mutant.place.line in lines.get(mutant.file, ()))
         ]
         if not of_kind and lines is None:
             raise Wrong("the sources have no mutants")
@@ -79,7 +79,7 @@ def chooser(
 
 
 def _digest(mutant: Mutant, seed: int) -> bytes:
-    what = [str(seed), mutant.kind, mutant.file, mutant.function, mutant.original, mutant.mutated]
+    what = [str(seed), mutant.kind, mutant.file, mutant.place.function, mutant.original, mutant.mutated]
     return hashlib.sha256("\0".join(what).encode()).digest()
 
 

@@ -17,7 +17,7 @@ ENDINGS = tuple(ending for language in LANGUAGES for ending in language.endings)
 
 
 def read(root: Path, file: str, first: int = 1) -> Source[Any]:
-    """Reads a source, and numbers its changes from `first` on. Raises BuildFailure."""
+    """Reads a source, and numbers its mutants from `first` on. Raises BuildFailure."""
     (language,) = (each for each in LANGUAGES if file.endswith(each.endings))
     source = language.read(root, file)
     source.number(first)

@@ -13,8 +13,9 @@ from opgate.mutation.cpp.hints import Hints
 from opgate.mutation.cpp.kinds import EVERYWHERE
 from opgate.mutation.cpp.kinds_of_operators import FOR_OPERATORS
 from opgate.mutation.cpp.syntax import not_understood, parsed, run_time_nodes
-from opgate.mutation.language import Build, BuildFailure, Built, Source, switched
-from opgate.mutation.mutant import Change, Mutant
+from opgate.mutation.language import Build, BuildFailure, Built, Source
+from opgate.mutation.mutant import Mutant
+from opgate.mutation.splicing import switched
 from opgate.mutation.tree import copy_tree, write_if_changed
 
 if TYPE_CHECKING:
@@ -33,17 +34,17 @@ class Cpp:
 
     endings = (".cpp", ".cc", ".cxx", ".cu", ".h", ".hpp", ".cuh")
 
-    def read(self, root: Path, file: str) -> Source[Change]:
-        """Finds the changes of a source. Raises ImportError without the package tree-sitter-cuda."""
+    def read(self, root: Path, file: str) -> Source[Mutant]:
+        """Finds the mutants of a source. Raises ImportError without the package tree-sitter-cuda."""
         content = (root / file).read_bytes()
         root_node = parsed(content).root_node
         lines = sorted({node.start_point.row + 1 for node in not_understood(root_node)})
-        return Source(file, content, list(changes_in(root_node)), lines)
+        return Source(file, content, list(mutants_in(root_node)), lines)
 
     def write(
         self,
         request: Build,
-        sources: Sequence[Source[Change]],
+        sources: Sequence[Source[Mutant]],
         chosen: list[Mutant],
         announce: Callable[[str], None],
     ) -> Built:
@@ -87,14 +88,14 @@ class Cpp:
         )
 
 
-def changes_in(root_node: Node) -> Iterator[Change]:
-    """The changes of a source, in the order of its nodes."""
+def mutants_in(root_node: Node) -> Iterator[Mutant]:
+    """The mutants of a source, in the order of its nodes."""
     for node in run_time_nodes(root_node, Hints(root_node).has):
-        for kind in (*EVERYWHERE, *FOR_OPERATORS):
-            yield from (change for change in kind(node) if _fits_in_a_line(change))
+        for kind in (*EVERYWHERE.get(node.type, ()), *FOR_OPERATORS.get(node.type, ())):
+            yield from filter(_fits_in_a_line, kind(node))
 
 
-def instrumented(source: Source[Change], numbers: Iterable[int]) -> bytes:
+def instrumented(source: Source[Mutant], numbers: Iterable[int]) -> bytes:
     """The source with the mutants of these numbers behind switches; its lines keep their numbers."""
     chosen = source.chosen(numbers)
     if not chosen:
@@ -103,9 +104,9 @@ def instrumented(source: Source[Change], numbers: Iterable[int]) -> bytes:
     return f'#include "{HEADER_NAME}"\n#line 1\n'.encode() + code
 
 
-def _fits_in_a_line(change: Change) -> bool:
+def _fits_in_a_line(mutant: Mutant) -> bool:
     """Lines keep their numbers, so the mutant's code stands in one; a comment in it would hide the rest."""
-    return "//" not in change.before + change.after
+    return "//" not in mutant.before + mutant.after
 
 
 def _run(request: Build) -> str | None:
@@ -135,7 +136,9 @@ def _blamed(printed: str, chosen: Sequence[Mutant]) -> list[Mutant]:
         blamed = [
             mutant
             for mutant in chosen
-            if any(line == mutant.line and f"/{file}".endswith(f"/{mutant.file}") for file, line in places)
+            if any(
+                line == mutant.place.line and f"/{file}".endswith(f"/{mutant.file}") for file, line in places
+            )
         ]
         if blamed:
             return blamed

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 
@@ -135,7 +135,5 @@ def axis(instruction: Instruction) -> Iterator[str]:
         ).text()
 
 
-KINDS: list[tuple[str, Callable[[Instruction], Iterator[str]]]] = [
-    (kind.__name__, kind)
-    for kind in (comparison, arithmetic, logic, mask, condition, deletion, atomic, constant, axis)
-]
+KINDS = (comparison, arithmetic, logic, mask, condition, deletion, atomic, constant, axis)
+"""Each is known by its name."""
