@@ -15,6 +15,9 @@ from opgate.judge.sandbox.guarded_functions import replaced
 from opgate.judge.sandbox.spawner import Spawner
 from opgate.judge.sandbox.wire import ChannelBroken, ChannelClosed, TookTooLong, TooMuch, receive, send
 from opgate.judge.subject.source_file import SourceFile
+from opgate.judge.tensors.message import saved
+
+FORGED = "answers what was not asked"
 
 
 class Lost(Exception):
@@ -22,7 +25,7 @@ class Lost(Exception):
 
     def __init__(self, how: str, evidence: str) -> None:
         super().__init__(evidence)
-        self.how = how  # "crash", "hang", "unusual result", "forged"
+        self.how = how  # FORGED, or "crash", "hang", "unusual result"
         self.evidence = evidence
 
 
@@ -67,18 +70,26 @@ class Session:
         except ChannelClosed:
             raise self.lost() from None
         except ChannelBroken as error:
-            raise Lost("forged", f"what came from the process is not OpGate's: {error}") from None
+            raise Lost(FORGED, f"what came from the process is not OpGate's: {error}") from None
         if answer.get("nonce") != nonce:
-            raise Lost("forged", "a result arrived that does not carry the number of its call")
+            raise Lost(FORGED, "a result arrived that does not carry the number of its call")
         if not is_brief:
             self.replaced = self.replaced or replaced(answer.get("addresses"))
         return answer, contents
+
+    def load(self, init: list[Any], state: dict[str, Any], seconds: float, **head: object) -> dict[str, Any]:
+        """Lets the process import the candidate and make it, with these parameters if it takes them."""
+        return self.ask({"do": "load"} | head, [saved((init, state))], seconds)[0]
+
+    def alter(self, state: dict[str, Any], seconds: float) -> dict[str, Any]:
+        """Gives the candidate other parameters."""
+        return self.ask({"do": "alter"}, [saved(state)], seconds)[0]
 
     def lost(self) -> Lost:
         """How the process has ended, of itself."""
         status = self.end()
         if status == 0:
-            return Lost("forged", "the process ended with status 0 in the middle of a call")
+            return Lost(FORGED, "the process ended with status 0 in the middle of a call")
         if status > 128:
             with contextlib.suppress(ValueError):
                 return Lost(

@@ -15,7 +15,7 @@ from typing import Any
 
 import torch
 
-from opgate.judge.sandbox.session import Lost
+from opgate.judge.sandbox.session import FORGED, Lost
 from opgate.judge.sandbox.timed_calls import sample_bytes
 from opgate.judge.speed.timed_process import Elapsed, TimedProcess
 from opgate.judge.tensors.arguments import same_structure, tensors_of
@@ -151,7 +151,7 @@ class Measurement:
         most = sum(2 * t.nbytes + 4096 for answer in answers for t in answer.returned.results) + (1 << 24)
         described, returned = side.results(most)
         if len(returned) != len(answers):
-            raise Lost("forged", f"{len(answers)} calls were asked for, and {len(returned)} returned")
+            raise Lost(FORGED, f"{len(answers)} calls were asked for, and {len(returned)} returned")
         late = zip(sample_bytes(returned[-1], places), reply.get("seen", []), strict=False)
         if any(then and then != now for now, then in late):
             raise Lost("changes after the return", "its bytes were others after the clock was stopped")

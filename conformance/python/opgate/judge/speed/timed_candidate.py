@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from opgate.judge.sandbox.session import Lost
-from opgate.judge.speed.opponents import Opponents, kept
+from opgate.judge.speed.opponents import Opponents
 from opgate.judge.speed.speed import Measurement, as_numbers
 from opgate.judge.speed.timed_process import TimedProcess
 from opgate.judge.truth.truth_process import TruthProcess
@@ -18,7 +18,7 @@ AGAIN = 4
 def time_candidate(judge: Judge, truth: TruthProcess, opponents: Opponents) -> None:
     """Adds the speed to the verdict, or what the candidate does while it is timed."""
     if judge.has_state == "same" and (judge.examination.altered or judge.examination.changed):
-        judge.session.ask({"do": "alter"}, [kept(judge.examination.state)], judge.seconds)
+        judge.session.alter(judge.examination.state, judge.seconds)
     sides = {"candidate": TimedProcess(judge.session, "candidate", judge.seconds)}
     sides |= opponents.ready(judge.examination)
     measurement = Measurement(sides, truth.draw, judge.secret)
@@ -26,11 +26,8 @@ def time_candidate(judge: Judge, truth: TruthProcess, opponents: Opponents) -> N
         measurement.run()
         look_at_wrong_results(judge, measurement)
     except Lost as lost:
-        how = "answers what was not asked" if lost.how == "forged" else lost.how
-        judge.verdict.add(how, NOW, lost.evidence)
-    if judge.session.replaced:
-        names = ", ".join(judge.session.replaced)
-        judge.verdict.add("replaces functions", NOW, f"replaced: {names}")
+        judge.verdict.add(lost.how, NOW, lost.evidence)
+    judge.note_replaced(NOW)
     for name, why in measurement.lost.items():
         opponents.give_up(name, why)
     if judge.verdict.findings:

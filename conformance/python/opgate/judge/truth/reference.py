@@ -44,7 +44,7 @@ class Reference:
     def start(self, seed: int) -> list[Any]:
         """Makes the module anew with this seed; returns the arguments that it was made with."""
         init = list(getattr(self.module, "get_init_inputs", list)())
-        taken_apart(init, [])
+        taken_apart(init)  # raises NotJudged
         self.called = made(self.module, self.name, init, seed)
         return init
 
@@ -70,8 +70,7 @@ class Reference:
         given = mapped(list(arguments), copy_with_layout)
         before = [tensor.clone() for tensor in tensors_of(given)]
         returned = copy.deepcopy(self.called)(*given)
-        results: Results = []
-        structure = taken_apart(returned, results)
+        structure, results = taken_apart(returned)
         after = tensors_of(given)
         written = [i for i, old in enumerate(before) if not same(old, after[i])]
         shared = [[i for i, old in enumerate(after) if overlaps(result, old)] for result in results]
