@@ -13,7 +13,7 @@ from opgate.calls.nearness import difference_at_largest
 from opgate.calls.resize import other_inputs, shapes
 from opgate.calls.strides import strides
 from opgate.judging.compiler_failure import judge_failure
-from opgate.judging.judgement import PASS, Judgement, fail, owed
+from opgate.judging.judgement import PASS, Judgement, fail, first_failure, owed
 from opgate.judging.registry import check
 
 PROMISED = "compiled without a graph break, the call returns what eager returns"
@@ -139,5 +139,4 @@ def judge(call: Call) -> Judgement:
     # AOTAutograd's cache on disk knows an operator by its name, and would return what an earlier build was
     # traced to.
     with torch._functorch.config.patch(enable_autograd_cache=False):
-        judgement = judge_static(call, tensors)
-        return judgement if judgement != PASS else judge_dynamic(call, tensors)
+        return first_failure(judge(call, tensors) for judge in (judge_static, judge_dynamic))

@@ -11,7 +11,7 @@ from opgate import _engine
 from opgate.calls.call import Call, first_line, flat_tensors
 from opgate.calls.nearness import difference_at_largest
 from opgate.calls.resize import other_inputs, shapes
-from opgate.judging.judgement import PASS, Judgement, fail, invalid
+from opgate.judging.judgement import PASS, Judgement, fail, first_failure, invalid
 from opgate.judging.registry import check
 from opgate.packages.package import open_sizes
 from opgate.specs.names import name_of
@@ -110,9 +110,5 @@ def judge_run(call: Call, model: Any, tensors: list[torch.Tensor]) -> Judgement:
 def judge(call: Call) -> Judgement:
     """Exports the call in every form that its library offers."""
     call.eager()
-    for form in FORMS:
-        if name_of(call.overload) in form.operators:
-            judgement = judge_form(call, form)
-            if judgement != PASS:
-                return judgement
-    return PASS
+    name = name_of(call.overload)
+    return first_failure(judge_form(call, form) for form in FORMS if name in form.operators)
