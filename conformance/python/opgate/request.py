@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Callable
 from typing import Any
 
 
@@ -13,3 +14,12 @@ def asked() -> dict[str, Any]:
     with os.fdopen(int(sys.argv[1])) as file:
         request: dict[str, Any] = json.load(file)
     return request
+
+
+def carry_out(run: Callable[[dict[str, Any]], int | None], *mistakes: type[Exception]) -> int:
+    """Runs what is asked for. Returns its exit status, or 2 after one of these mistakes of the user."""
+    try:
+        return run(asked()) or 0
+    except mistakes as error:
+        print(f"opgate: {error}", file=sys.stderr)
+        return 2

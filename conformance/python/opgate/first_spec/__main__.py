@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import torch
 
@@ -15,8 +16,9 @@ from opgate.first_spec.registration import operator_name, registration
 from opgate.first_spec.results_seen import seen_results
 from opgate.first_spec.writing import module
 from opgate.functions.registered import is_function, register_functions
-from opgate.request import asked
-from opgate.worker.setting_up import SetupError, load_libraries, load_modules
+from opgate.request import carry_out
+from opgate.worker.serving import SetupError
+from opgate.worker.setting_up import load_libraries, load_modules
 
 
 @dataclass(frozen=True)
@@ -101,17 +103,12 @@ def write_all(request: Request) -> None:
     print(f"wrote {counted(len(operators), 'spec')} into {into}")
 
 
-def main() -> int:
-    """Carries out the request, and returns the exit status."""
-    try:
-        request = Request(**asked())
-        write_all(request)
-        name_specs(Path(request.config), Path(request.into))
-    except (SetupError, ValueError) as error:
-        print(f"opgate: {error}", file=sys.stderr)
-        return 2
-    return 0
+def main(request: dict[str, Any]) -> None:
+    """Writes the specs, and names them in opgate.toml. Raises SetupError or ValueError."""
+    wanted = Request(**request)
+    write_all(wanted)
+    name_specs(Path(wanted.config), Path(wanted.into))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(carry_out(main, SetupError, ValueError))

@@ -11,13 +11,14 @@ import hashlib
 import os
 import site
 import sys
-import sysconfig
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from types import FrameType
 from typing import Any
+
+from opgate.modules.sources import installed_folders
 
 OWN = str(Path(__file__).parents[1]) + os.sep
 SYSTEM = ("/proc/", "/sys/", "/dev/", "/run/", "/etc/", "/usr/")
@@ -31,8 +32,7 @@ class ModuleInputs:
 
     def __init__(self, listed: Iterable[str], output: Path) -> None:
         self._listed = {name.partition(".")[0] for name in listed}
-        schemes = ("stdlib", "platstdlib", "purelib", "platlib")
-        folders = {*map(sysconfig.get_path, schemes), *site.getsitepackages(), site.getusersitepackages()}
+        folders = {*installed_folders(), site.getusersitepackages()}
         self._installed = tuple(sorted((folder + os.sep for folder in folders), key=len, reverse=True))
         self._not_data = (*SYSTEM, *caches(), str(output) + os.sep)
         self._read: dict[str, None] = {}

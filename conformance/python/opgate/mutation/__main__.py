@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable
 from fnmatch import fnmatch
 from pathlib import Path
+from typing import Any
 
 from opgate.mutation.build import ENDINGS, build
 from opgate.mutation.changed_lines import UnknownRevision, changed_lines
@@ -15,7 +16,7 @@ from opgate.mutation.cpp.language import Cpp
 from opgate.mutation.language import Build, BuildFailure
 from opgate.mutation.mutant import Mutant
 from opgate.mutation.tree import TreeError, project_files
-from opgate.request import asked
+from opgate.request import carry_out
 
 
 class Wrong(Exception):
@@ -93,32 +94,24 @@ def _demand_parser() -> None:
         ) from error
 
 
-def main() -> int:
-    """Carries out the request; the exit status is 2 with a message on stderr if that is not possible."""
-    request = asked()
-    try:
-        root = Path(request["root"])
-        wanted = Build(
-            root,
-            Path(request["config"]),
-            Path(request["copy"]),
-            Path(request["python"]),
-            sources_of(root, request["sources"], request["without"], request["of_others"]),
-            request["command"],
-            Path(request["log"]),
-            request["environment"],
-        )
-        if any(file.endswith(Cpp.endings) for file in wanted.sources):
-            _demand_parser()
-        lines = changed_lines(root, request["diff"]) if request["diff"] else None
-        choose = chooser(request["kinds"], lines, request["most"], request["seed"])
-        built = build(wanted, choose, lambda text: print(f"mutate: {text}", flush=True))
-    except UnknownRevision as error:
-        print(f"opgate: --diff {request['diff']}: {error}", file=sys.stderr)
-        return 2
-    except (Wrong, BuildFailure, TreeError) as error:
-        print(f"opgate: {error}", file=sys.stderr)
-        return 2
+def main(request: dict[str, Any]) -> None:
+    """Builds the mutants, and writes what they are into a file. Raises what the user can change."""
+    root = Path(request["root"])
+    wanted = Build(
+        root,
+        Path(request["config"]),
+        Path(request["copy"]),
+        Path(request["python"]),
+        sources_of(root, request["sources"], request["without"], request["of_others"]),
+        request["command"],
+        Path(request["log"]),
+        request["environment"],
+    )
+    if any(file.endswith(Cpp.endings) for file in wanted.sources):
+        _demand_parser()
+    lines = changed_lines(root, request["diff"]) if request["diff"] else None
+    choose = chooser(request["kinds"], lines, request["most"], request["seed"])
+    built = build(wanted, choose, lambda text: print(f"mutate: {text}", flush=True))
     answer = {
         "mutants": [mutant.as_json() for mutant in built.mutants],
         "refused": [mutant.as_json() for mutant in built.refused],
@@ -128,8 +121,7 @@ def main() -> int:
         "environment": built.environment,
     }
     Path(request["answer"]).write_text(json.dumps(answer))
-    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(carry_out(main, Wrong, BuildFailure, TreeError, UnknownRevision))

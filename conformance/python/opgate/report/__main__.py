@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from opgate.report.summary import ReportError, read_summary
-from opgate.request import asked
+from opgate.request import carry_out
 
 
 @dataclass(frozen=True)
@@ -60,15 +60,5 @@ def run(options: Request) -> None:
         sys.stdout.write(annotations.annotations(summary))
 
 
-def main() -> int:
-    """Returns the exit status: 0, or 2 if a report could not be written."""
-    try:
-        run(Request(**asked()))
-    except ReportError as error:
-        print(f"opgate: {error}", file=sys.stderr)
-        return 2
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(carry_out(lambda request: run(Request(**request)), ReportError))

@@ -12,9 +12,8 @@ import torch
 
 from opgate import _engine
 from opgate.calls.call import overload_of
-from opgate.functions.methods import WITHOUT_NAME
-from opgate.recording.function_recorder.signature import OF_OBJECT
-from opgate.worker.setting_up import SetupError
+from opgate.functions.methods import text_of_call
+from opgate.worker.serving import SetupError
 
 LINE_LENGTH = 100
 MOST_ELEMENTS = 4096
@@ -139,21 +138,13 @@ def operator(name: str, formals: list[Any]) -> str:
     namespace, is_operator, plain = name.partition("::")
     if is_operator:
         return f"torch.ops.{namespace}.{plain}" + ("" if "." in plain else ".default")
-    owner, is_method, called = name.replace(":", ".").rpartition("().")
-    if not is_method:
-        return f'getattr({called}, "apply", {called})'
-    parameters, made_with, given = [], [], []
+    parameters = []
     for formal in formals:
-        name = python_name(formal.name)
         if formal.kwarg_only and "*" not in parameters:
             parameters.append("*")
-        parameters.append(name)
-        if formal.name.startswith(OF_OBJECT):
-            of_constructor = formal.name.removeprefix(OF_OBJECT)
-            made_with.append(name if WITHOUT_NAME.fullmatch(of_constructor) else f"{of_constructor}={name}")
-        else:
-            given.append(f"{name}={name}" if formal.kwarg_only else name)
-    return f"(lambda {', '.join(parameters)}: {owner}({', '.join(made_with)}).{called}({', '.join(given)}))"
+        parameters.append(python_name(formal.name))
+    called = text_of_call(name.replace(":", "."), ", ".join(parameters), formals, python_name)
+    return f"({called})" if called.startswith("lambda") else called
 
 
 def parts_of(request: dict[str, Any]) -> dict[str, Any]:
