@@ -24,8 +24,8 @@ def mutants_in(folder: Path, code: str) -> list[Mutant]:
     with_switches = instrumented(source, everything)
     compile(with_switches, "source.py", "exec")
     assert with_switches.count(b"\n") == code.count("\n")
-    for kernel in kernels(source, everything):
-        for mutated in kernel["mutants"].values():
+    for of_kernel in kernels(source, everything).values():
+        for mutated in of_kernel.values():
             assert isinstance(ast.parse(mutated).body[0], ast.FunctionDef)
     return source.mutants
 
@@ -190,8 +190,8 @@ def test_a_sum_in_a_kernel_is_rounded_to_a_narrower_type(tmp_path: Path) -> None
     (tmp_path / "source.py").write_text(code)
     source = read(tmp_path, "source.py")
     assert [each.kind for each in source.mutants] == ["deletion", "accumulator", "arithmetic"]
-    (kernel,) = kernels(source, [2])
-    assert kernel == {"line": 3, "mutants": {2: "def f(x):\n  s = (s + (x)).to(tl.bfloat16).to(s.dtype)\n"}}
+    code_of_kernel = "def f(x):\n  s = (s + (x)).to(tl.bfloat16).to(s.dtype)\n"
+    assert kernels(source, [2]) == {3: {2: code_of_kernel}}
     assert instrumented(source, [1, 2, 3]) == code.encode(), "Triton compiles it as it was"
 
 
@@ -377,5 +377,5 @@ def test_a_source_is_described_for_the_workers(tmp_path: Path) -> None:
     mutants, environment = prepared(tmp_path, MODULE)
     table = json.loads(Path(environment["OPGATE_PYTHON_MUTANTS"]).read_text())
     (source,) = table["sources"]
-    assert (source["name"], source["functions"], source["kernels"]) == ("sums", ["sum_below"], [])
+    assert (source["name"], source["functions"], source["kernels"]) == ("sums", ["sum_below"], {})
     assert len(mutants) > 5

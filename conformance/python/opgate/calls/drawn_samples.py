@@ -147,7 +147,7 @@ def combine(
 
 
 def scaled(value: Any, by: Callable[[int], int]) -> Any:
-    """A whole number, or each of a list, by which groups, blocks or windows become others."""
+    """A whole number, or each of a list, changed: groups, blocks, windows or sizes become others."""
     if isinstance(value, list):
         return [scaled(part, by) for part in value]
     return by(value) if is_number(value) else value
@@ -209,14 +209,7 @@ def change_sizes(
             changes.add("sizes")
         tensor["shape"] = shape
     if tied and chosen.free and pick(draw, [False, True]):  # a number may be a size
-        sample["arguments"] = [followed(value, drawn) for value in sample["arguments"]]
-
-
-def followed(value: Any, drawn: dict[int, int]) -> Any:
-    """The value with new sizes instead of old ones."""
-    if isinstance(value, list):
-        return [followed(part, drawn) for part in value]
-    return drawn.get(value, value) if is_number(value) and value > 1 else value
+        sample["arguments"] = scaled(sample["arguments"], lambda n: drawn.get(n, n) if n > 1 else n)
 
 
 def put_zeros(draw: DrawFn, sample: dict[str, Any], changes: set[str], *, floating: bool) -> None:

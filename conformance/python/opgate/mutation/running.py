@@ -65,14 +65,14 @@ SWITCHES = {
 class Changed:
     """A source of the project that has mutants."""
 
-    file: Path
+    file: str
     name: str
     """For the module, with those of its packages."""
     digest: str
-    code: Path
-    """The module with its mutants behind switches."""
-    functions: frozenset[str]
-    kernels: dict[int, dict[int, str]]
+    code: str
+    """The file of the module with its mutants behind switches."""
+    functions: list[str]
+    kernels: dict[str, dict[str, str]]
     """By its first line: what Triton is to compile instead of a function, by the mutant's number."""
 
 
@@ -85,7 +85,7 @@ class Loader(importlib.machinery.SourceFileLoader):
 
     def get_code(self, fullname: str) -> CodeType:
         """The changed code, which no cache of Python has, and which leaves none."""
-        return compile(self.changed.code.read_bytes(), self.path, "exec", dont_inherit=True)
+        return compile(Path(self.changed.code).read_bytes(), self.path, "exec", dont_inherit=True)
 
     def exec_module(self, module: ModuleType) -> None:
         """Executes the module, in which the switches are global names."""
@@ -132,17 +132,18 @@ class Finder(importlib.abc.MetaPathFinder):
         """The source with mutants that this file is, or that it is a copy of."""
         real = file.resolve()
         for each in self.sources:
-            if each.file == real:
+            if each.file == str(real):
                 return each
         digest = hashlib.sha256(real.read_bytes()).hexdigest()
         return next(
-            (each for each in self.sources if each.digest == digest and each.file.name == file.name), None
+            (each for each in self.sources if each.digest == digest and Path(each.file).name == file.name),
+            None,
         )
 
-    def kernel_of(self, jit: Any) -> dict[int, str]:
-        """The mutants of a function that Triton compiles."""
+    def kernel_of(self, jit: Any) -> dict[str, str]:
+        """The mutants of a function that Triton compiles, by their numbers."""
         changed = self.loaded.get(jit.fn.__code__.co_filename)
-        return {} if changed is None else changed.kernels.get(jit.fn.__code__.co_firstlineno, {})
+        return {} if changed is None else changed.kernels.get(str(jit.fn.__code__.co_firstlineno), {})
 
     def demand_right_modules(self) -> None:
         """Raises WrongModule if a source's module was loaded, but from another file with other content."""
@@ -204,7 +205,7 @@ class Kernels:
         def run_and_note(function: Any, *args: Any, **kwargs: Any) -> Any:
             if STATE.chosen < 0:
                 for each in self.called_by([function, *args, *kwargs.values()]):
-                    STATE.reached.update(self.finder.kernel_of(each))
+                    STATE.reached.update(map(int, self.finder.kernel_of(each)))
             return run(function, *args, **kwargs)
 
         def compile_and_note(function: Any, *args: Any, **kwargs: Any) -> Any:
@@ -227,7 +228,7 @@ class Kernels:
 
     def choose_for(self, function: Any) -> None:
         """Lets Triton compile the chosen mutant, if it is one of this function."""
-        code = self.finder.kernel_of(function).get(STATE.chosen)
+        code = self.finder.kernel_of(function).get(str(STATE.chosen))
         if code is None:
             return
         # What is compiled from mutants is read by nothing else.
@@ -296,20 +297,7 @@ def install() -> None:
     if not (table := os.environ.get(VARIABLE)):
         return
     said = json.loads(Path(table).read_text())
-    sources = [
-        Changed(
-            Path(each["file"]).resolve(),
-            each["name"],
-            each["digest"],
-            Path(each["code"]),
-            frozenset(each["functions"]),
-            {
-                kernel["line"]: {int(number): code for number, code in kernel["mutants"].items()}
-                for kernel in each["kernels"]
-            },
-        )
-        for each in said["sources"]
-    ]
+    sources = [Changed(**each) for each in said["sources"]]
     _finder = Finder(sources)
     sys.meta_path.insert(0, _finder)
     if any(each.kernels for each in sources):

@@ -108,13 +108,9 @@ class Session:
         if self.process:
             os.close(self.commands)
             os.close(self.answers)
-            if not self.has_ended_by_itself():
+            if not self.spawner.has_news(0.3):  # otherwise it has ended by itself
                 with contextlib.suppress(ProcessLookupError):
                     os.killpg(self.process, signal.SIGKILL)
             self.status = self.spawner.ended()
             self.process = 0
         return self.status
-
-    def has_ended_by_itself(self) -> bool:
-        """Whether the spawner reports the end within a moment."""
-        return self.spawner.has_news(0.3)

@@ -41,7 +41,7 @@ class Opponents:
     def started(self, name: str, spawner: Spawner, examination: Examination) -> TimedProcess:
         """A new process that has loaded the reference. Raises Lost."""
         session = Session(spawner, self.source, "cpu")
-        side = TimedProcess(session, name, max(self.seconds, SECONDS_OF_COMPILING))
+        side = TimedProcess(session, max(self.seconds, SECONDS_OF_COMPILING))
         head = {"seed": examination.seed, "poison": 0, "compile": name == "compiled"}
         try:
             reply = session.load(examination.init, examination.state, SECONDS_OF_COMPILING, **head)

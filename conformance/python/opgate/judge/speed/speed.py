@@ -45,19 +45,6 @@ class Times:
     computing: list[float] = field(default_factory=list)
 
 
-@dataclass
-class WrongWhileTimed:
-    """Calls that were timed and returned something wrong."""
-
-    answers: list[RightAnswer] = field(default_factory=list)
-    seen: str = ""
-
-    def add(self, answer: RightAnswer, seen: str) -> None:
-        """Notes one call."""
-        self.answers.append(answer)
-        self.seen = self.seen or seen
-
-
 class Measurement:
     """Measures a candidate and its opponents in turns."""
 
@@ -66,7 +53,7 @@ class Measurement:
         self.draw = draw
         self.secret = secret
         self.times = {name: Times() for name in sides}
-        self.wrong = WrongWhileTimed()
+        self.wrong: list[tuple[RightAnswer, str]] = []  # calls, and what was seen
         self.channels: dict[str, Elapsed] = {}  # the quickest answers to requests for no call
         self.lost: dict[str, str] = {}
         self.calls = 0
@@ -157,9 +144,8 @@ class Measurement:
             raise Lost("changes after the return", "its bytes were others after the clock was stopped")
         self.calls += len(answers)
         for answer, got, each in zip(answers, returned, described, strict=True):
-            seen = difference(answer, got, each)
-            if seen:
-                self.wrong.add(answer, seen)
+            if seen := difference(answer, got, each):
+                self.wrong.append((answer, seen))
 
 
 def difference(answer: RightAnswer, got: Sequence[torch.Tensor], described: dict[str, Any]) -> str:

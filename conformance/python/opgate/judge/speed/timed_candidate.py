@@ -19,7 +19,7 @@ def time_candidate(judge: Judge, truth: TruthProcess, opponents: Opponents) -> N
     """Adds the speed to the verdict, or what the candidate does while it is timed."""
     if judge.has_state == "same" and (judge.examination.altered or judge.examination.changed):
         judge.session.alter(judge.examination.state, judge.seconds)
-    sides = {"candidate": TimedProcess(judge.session, "candidate", judge.seconds)}
+    sides = {"candidate": TimedProcess(judge.session, judge.seconds)}
     sides |= opponents.ready(judge.examination)
     measurement = Measurement(sides, truth.draw, judge.secret)
     try:
@@ -42,17 +42,17 @@ def time_candidate(judge: Judge, truth: TruthProcess, opponents: Opponents) -> N
 
 def look_at_wrong_results(judge: Judge, measurement: Measurement) -> None:
     """Makes calls again whose timed results were wrong: are they right if nothing is timed?"""
-    wrong = measurement.wrong
-    if not wrong.answers:
+    if not measurement.wrong:
         return
     before = len(judge.calls)
-    for answer in wrong.answers[:AGAIN]:
+    for answer, _ in measurement.wrong[:AGAIN]:
         judge.call(answer)
     again = judge.calls[before:]
-    count = len(wrong.answers)
+    count = len(measurement.wrong)
+    _, first_seen = measurement.wrong[0]
     if again and not any(call.wrong for call in again) and count >= FEWEST_WRONG:
         of_all = f"{count} of {measurement.calls} timed results were wrong"
-        seen = f"{of_all}, and right without a clock: {wrong.seen}"
+        seen = f"{of_all}, and right without a clock: {first_seen}"
         judge.verdict.add("idle while it is timed", NOW, seen)
     else:
-        judge.verdict.add("wrong values", NOW, wrong.seen)
+        judge.verdict.add("wrong values", NOW, first_seen)

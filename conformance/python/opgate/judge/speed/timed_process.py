@@ -29,11 +29,9 @@ class Elapsed:
 class TimedProcess:
     """Lays out arguments in a process, lets it call, and reads the results."""
 
-    def __init__(self, session: Session, called: str, seconds: float) -> None:
+    def __init__(self, session: Session, seconds: float) -> None:
         self.session = session
-        self.called = called
         self.seconds = seconds
-        self.count = 0
 
     def lay_out(self, sets: Sequence[Sequence[Any]]) -> None:
         """Gives the process these sets of arguments. Raises Lost."""
@@ -46,7 +44,6 @@ class TimedProcess:
         reply, _ = self.session.ask({"do": "lay out", "sets": heads}, contents, max(60, self.seconds))
         if "raised" in reply:
             raise Lost("unusual result", f"the arguments cannot be laid out: {reply['raised']}")
-        self.count = len(sets)
 
     def time(self, count: int, places: Sequence[float]) -> tuple[Elapsed, dict[str, Any]]:
         """What so many calls take together with the channel, and the answer. Raises Lost."""

@@ -28,24 +28,17 @@ class Instruction:
         return self.opcode.split(".")
 
 
-_COMPARISONS = {
+_NEIGHBOURS = {
     "lt": "le",
-    "le": "lt",
     "gt": "ge",
-    "ge": "gt",
     "eq": "ne",
-    "ne": "eq",
     "ltu": "leu",
-    "leu": "ltu",
     "gtu": "geu",
-    "geu": "gtu",
     "equ": "neu",
-    "neu": "equ",
     "lo": "ls",
-    "ls": "lo",
     "hi": "hs",
-    "hs": "hi",
 }
+_COMPARISONS = _NEIGHBOURS | {other: one for one, other in _NEIGHBOURS.items()}
 _OPPOSITES = {"add": "sub", "sub": "add", "min": "max", "max": "min", "and": "or", "or": "and"}
 _AXES = {"%tid.x": "%tid.y", "%ctaid.x": "%ctaid.y", "%ntid.x": "%ntid.y", "%nctaid.x": "%nctaid.y"}
 _BARRIERS = ("bar", "barrier", "membar", "fence", "mbarrier")

@@ -9,7 +9,6 @@ import shutil
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 from opgate.mutation.language import Build, BuildFailure, Built, Source
 from opgate.mutation.mutant import Mutant
@@ -57,7 +56,7 @@ class Python:
             file = request.root / source.file
             described.append(
                 {
-                    "file": str(file),
+                    "file": str(file.resolve()),
                     "name": _module_name(file),
                     "digest": hashlib.sha256(file.read_bytes()).hexdigest(),
                     "code": str(code),
@@ -81,15 +80,15 @@ def instrumented(source: Source[PythonMutant], numbers: Iterable[int]) -> bytes:
     return switched(source.content, run, "_opgate_is({})")
 
 
-def kernels(source: Source[PythonMutant], numbers: Iterable[int]) -> list[dict[str, Any]]:
-    """The functions that Triton compiles: their first lines, and their code in each of these mutants."""
+def kernels(source: Source[PythonMutant], numbers: Iterable[int]) -> dict[int, dict[int, str]]:
+    """By the first lines of functions that Triton compiles: their code in each of these mutants."""
     text = Text(source.content)
     by_line: dict[int, dict[int, str]] = {}
     for mutant in source.chosen(numbers):
         if mutant.kernel is not None:
             line = first_line(mutant.kernel)
             by_line.setdefault(line, {})[mutant.number] = _compiled(text, mutant.kernel, mutant)
-    return [{"line": line, "mutants": of_line} for line, of_line in sorted(by_line.items())]
+    return by_line
 
 
 def _mutants_of(site: Site) -> Iterator[PythonMutant]:

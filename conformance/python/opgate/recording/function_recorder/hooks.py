@@ -214,12 +214,9 @@ def watch_autograd_functions() -> None:
         file = getattr(module, "__file__", None)
         if module is None or not file or file.startswith(OWN) or "<locals>" in cls.__qualname__:
             return None
-        name = f"{imported_as(module)}:{cls.__qualname__}"
-        if name in FUNCTIONS:
-            return FUNCTIONS[name]
-        FUNCTIONS[name] = Function(name, original.__get__(None, cls), Signature.of(cls))
-        write_origin(name, module)
-        return FUNCTIONS[name]
+        known = FUNCTIONS.get(f"{imported_as(module)}:{cls.__qualname__}")
+        apply_it = original.__get__(None, cls)
+        return known or function_named(module, cls.__qualname__, apply_it, Signature.of(cls))
 
     base.apply = classmethod(apply)  # type: ignore[assignment]
 
