@@ -14,7 +14,7 @@ from opgate.calls.resize import other_inputs, shapes
 from opgate.calls.strides import strides
 from opgate.judging.compiler_failure import judge_failure
 from opgate.judging.judgement import PASS, Judgement, fail, first_failure, owed
-from opgate.judging.registry import check
+from opgate.judging.registry import ONCE, check
 
 PROMISED = "compiled without a graph break, the call returns what eager returns"
 # The compiler computes gradients with operators of its own, which round differently: as in grad.reference.
@@ -124,9 +124,7 @@ def judge_dynamic(call: Call, tensors: list[torch.Tensor]) -> Judgement:
     needs_compiler=True,
     needs_fake=True,
     imports=("torch._dynamo", "torch._functorch.config", "torch._inductor.compile_fx"),
-    variants="contiguous",
-    dtypes="first",
-    first_sample=True,
+    **ONCE,
     models=True,
 )
 def judge(call: Call) -> Judgement:

@@ -11,7 +11,7 @@ from opgate import _engine
 from opgate.calls.call import Call
 from opgate.calls.drawn_samples import ZEROS, Drawn, draw_sample, not_large, pick, ways_to_vary
 from opgate.judging.judgement import Judgement, fail
-from opgate.judging.registry import check
+from opgate.judging.registry import ONCE, check
 
 if TYPE_CHECKING:
     from hypothesis.strategies import DrawFn
@@ -122,9 +122,7 @@ def finding_of(call: Call, found: Found) -> Judgement:
     imports=("hypothesis",),
     packages=("hypothesis",),
     extra="explore",
-    variants="contiguous",
-    dtypes="first",
-    first_sample=True,
+    **ONCE,
 )
 def judge(call: Call) -> Judgement:
     """Draws examples, the same in every run, and shrinks the first that breaks a promise."""

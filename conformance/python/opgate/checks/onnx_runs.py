@@ -12,7 +12,7 @@ from opgate.calls.call import Call, first_line, flat_tensors
 from opgate.calls.nearness import difference_at_largest
 from opgate.calls.resize import other_inputs, shapes
 from opgate.judging.judgement import PASS, Judgement, fail, first_failure, invalid
-from opgate.judging.registry import check
+from opgate.judging.registry import ONCE, check
 from opgate.packages.package import open_sizes
 from opgate.specs.names import name_of
 from opgate.specs.onnx_forms import FORMS, Form, operators
@@ -100,9 +100,7 @@ def judge_run(call: Call, model: Any, tensors: list[torch.Tensor]) -> Judgement:
     imports=("torch.onnx", "onnxscript"),
     packages=("onnx", "onnxruntime", "onnxscript"),
     extra="onnx",
-    variants="contiguous",
-    dtypes="first",
-    first_sample=True,
+    **ONCE,
     subjects=operators,
     device="cpu",  # onnxruntime runs the model there
     reference=True,

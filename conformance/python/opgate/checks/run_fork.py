@@ -9,7 +9,7 @@ from opgate import _engine
 from opgate.calls.call import Call, first_line
 from opgate.calls.forked import in_fork
 from opgate.judging.judgement import PASS, Judgement, fail
-from opgate.judging.registry import check
+from opgate.judging.registry import ONCE, check
 
 PROMISED = "the reference's result in a process that was forked after the operator had been used"
 PATIENCE = 10  # seconds; a call takes milliseconds, and one that waits for a lost thread takes for ever
@@ -27,9 +27,7 @@ def what_is_wrong(call: Call) -> str:
 
 @check(
     "run.fork",
-    variants="contiguous",
-    dtypes="first",
-    first_sample=True,
+    **ONCE,
     device="cpu",  # no process can use CUDA after a fork if the process before has used it
     reference=True,
 )

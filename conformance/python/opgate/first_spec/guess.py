@@ -27,8 +27,7 @@ def tensor(shape: tuple[int, ...], dtype: str | None = None) -> dict[str, Any]:
 def value_for(argument: Any, shape: tuple[int, ...], number: int) -> Any:
     """One argument in the format of a sample. Raises LookupError for a type without a known value."""
     kind = str(argument.type)
-    optional = kind.startswith("Optional[")
-    if optional:
+    if kind.startswith("Optional["):
         return None
     simple: dict[str, Any] = {
         "Tensor": tensor(shape),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import sys
-from collections.abc import Callable
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
@@ -52,31 +51,27 @@ def sources_of(root: Path, wanted: list[str], without: list[str], of_others: lis
     return sorted(own)
 
 
-def chooser(
-    kinds: list[str], lines: dict[str, set[int]] | None, most: int, seed: int
-) -> Callable[[list[Mutant]], list[Mutant]]:
-    """Selects mutants by their kinds and lines, and draws at most so many of them."""
-
-    def choose(mutants: list[Mutant]) -> list[Mutant]:
-        known = sorted({mutant.kind for mutant in mutants})
-        for kind in kinds:
-            if kind not in known:
-                raise Wrong(f"no mutant is of the kind '{kind}'; there are {', '.join(known)}")
-        of_kind = [
-            mutant
-            for mutant in mutants
-            if (not kinds or mutant.kind in kinds)
-            and (lines is None or mutant.place.line in lines.get(mutant.file, ()))
-        ]
-        if not of_kind and lines is None:
-            raise Wrong("the sources have no mutants")
-        if 0 < most < len(of_kind):
-            # By what a mutant is, so that a change of other code draws the same ones.
-            drawn = sorted(of_kind, key=lambda mutant: _digest(mutant, seed))[:most]
-            return sorted(drawn, key=lambda mutant: mutant.number)
-        return of_kind
-
-    return choose
+def chosen(
+    mutants: list[Mutant], kinds: list[str], lines: dict[str, set[int]] | None, most: int, seed: int
+) -> list[Mutant]:
+    """The mutants of these kinds and lines; at most so many of them, which are drawn."""
+    known = sorted({mutant.kind for mutant in mutants})
+    for kind in kinds:
+        if kind not in known:
+            raise Wrong(f"no mutant is of the kind '{kind}'; there are {', '.join(known)}")
+    of_kind = [
+        mutant
+        for mutant in mutants
+        if (not kinds or mutant.kind in kinds)
+        and (lines is None or mutant.place.line in lines.get(mutant.file, ()))
+    ]
+    if not of_kind and lines is None:
+        raise Wrong("the sources have no mutants")
+    if 0 < most < len(of_kind):
+        # By what a mutant is, so that a change of other code draws the same ones.
+        drawn = sorted(of_kind, key=lambda mutant: _digest(mutant, seed))[:most]
+        return sorted(drawn, key=lambda mutant: mutant.number)
+    return of_kind
 
 
 def _digest(mutant: Mutant, seed: int) -> bytes:
@@ -110,8 +105,11 @@ def main(request: dict[str, Any]) -> None:
     if any(file.endswith(Cpp.endings) for file in wanted.sources):
         _demand_parser()
     lines = changed_lines(root, request["diff"]) if request["diff"] else None
-    choose = chooser(request["kinds"], lines, request["most"], request["seed"])
-    built = build(wanted, choose, lambda text: print(f"mutate: {text}", flush=True))
+    built = build(
+        wanted,
+        lambda mutants: chosen(mutants, request["kinds"], lines, request["most"], request["seed"]),
+        lambda text: print(f"mutate: {text}", flush=True),
+    )
     answer = {
         "mutants": [mutant.as_json() for mutant in built.mutants],
         "refused": [mutant.as_json() for mutant in built.refused],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import torch
 
+from opgate.calls.call import flat_tensors
 from opgate.calls.strides import strides
 
 
@@ -14,7 +15,8 @@ def disagreement(
 
     None, too, where the program computes with other operators in place of `overload`.
     """
-    fakes = [fake for node in program.graph.nodes if node.target is overload for fake in traced_results(node)]
+    seen = [node.meta.get("val") for node in program.graph.nodes if node.target is overload]
+    fakes = flat_tensors(seen)
     if not fakes:
         return None
     if len(fakes) != len(results):
@@ -30,12 +32,6 @@ def disagreement(
             if mine != theirs:
                 return f"output {number} with {what} {mine}, not {theirs}"
     return None
-
-
-def traced_results(node: torch.fx.Node) -> list[torch.Tensor]:
-    """What the fake kernel returned for the node, as a flat list."""
-    leaves = torch.utils._pytree.tree_leaves(node.meta.get("val"))
-    return [leaf for leaf in leaves if isinstance(leaf, torch.Tensor)]
 
 
 def is_symbolic(tensor: torch.Tensor) -> bool:

@@ -423,27 +423,29 @@ class PackageStore:
 
     def outputs(self, call: Call) -> list[torch.Tensor]:
         """What the package returned for `call`. Raises RuntimeError with the reason if there is nothing."""
-        state = self._state(call.place)
-        if "error" in state:
-            raise RuntimeError(state["error"])
-        for package in state["packages"]:
-            if call.id in package["calls"]:
-                outputs = self._run(package)
-                if isinstance(outputs, Exception):
-                    raise outputs
-                return outputs[call.id]
-        raise RuntimeError(state["left_out"].get(call.id, "no package holds this call"))
+        outputs = self._run(self._package_of(call))
+        if isinstance(outputs, Exception):
+            raise outputs
+        return outputs[call.id]
 
     def outputs_for(self, call: Call, tensors: list[torch.Tensor]) -> list[torch.Tensor]:
         """What the package returns for `call` with the inputs `tensors`; its other calls keep their inputs.
 
         Raises RuntimeError with the reason if it returns nothing.
         """
-        for package in self._state(call.place).get("packages", []):
+        package = self._package_of(call)
+        calls = [Call(call_id, self) for call_id in package["calls"]]
+        return run_package(self.folder / package["file"], calls, {call.id: tensors})[call.id]
+
+    def _package_of(self, call: Call) -> dict[str, Any]:
+        """The package that holds the call. Raises RuntimeError with the reason if none does."""
+        state = self._state(call.place)
+        if "error" in state:
+            raise RuntimeError(state["error"])
+        for package in state["packages"]:
             if call.id in package["calls"]:
-                calls = [Call(call_id, self) for call_id in package["calls"]]
-                return run_package(self.folder / package["file"], calls, {call.id: tensors})[call.id]
-        return self.outputs(call)  # raises with the reason why no package holds the call
+                return package
+        raise RuntimeError(state["left_out"].get(call.id, "no package holds this call"))
 
     def _state(self, device: str) -> dict[str, Any]:
         file = self.folder / f"{device}.json"

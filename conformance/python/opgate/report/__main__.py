@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from opgate.judging.explanation import Explanation
 from opgate.report.summary import ReportError, read_summary
 from opgate.request import carry_out
 
@@ -33,10 +35,18 @@ def write(file: Path, text: str) -> None:
         raise ReportError(f"cannot write {file}: {error.strerror}") from error
 
 
+def explanations() -> dict[str, Explanation]:
+    """Returns the explanation of every check, native and Python, by id."""
+    from opgate import _engine
+    from opgate.checks import load_checks
+
+    native = {name: Explanation(**told) for name, told in json.loads(_engine.explanations()).items()}
+    return native | {name: check.explanation for name, check in load_checks().items()}
+
+
 def run(options: Request) -> None:
     """Writes the chosen reports. Raises ReportError."""
     from opgate.report import annotations, junit, markdown, page, sarif
-    from opgate.report.explanations import explanations
 
     if not (options.html or options.junit or options.sarif or options.markdown or options.annotations):
         raise ReportError(

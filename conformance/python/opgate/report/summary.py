@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,14 @@ from typing import Any
 from opgate.calls.case_id import CaseId
 
 BROKEN = ("fail", "crash", "timeout")
+
+
+WORST_FIRST = ("crash", "timeout", "fail", "invalid", "owed", "pass")
+
+
+def worst_of(verdicts: Collection[str]) -> str | None:
+    """The worst of these verdicts; None if there is none."""
+    return next((verdict for verdict in WORST_FIRST if verdict in verdicts), None)
 
 
 class ReportError(Exception):
@@ -39,10 +47,7 @@ class Group:
     @property
     def verdict(self) -> str:
         """The worst verdict of its cases: crash, timeout, fail, invalid, owed or pass."""
-        for verdict in ("crash", "timeout", "fail", "invalid", "owed"):
-            if self.counts.get(verdict):
-                return verdict
-        return "pass"
+        return worst_of(self.counts) or "pass"
 
     @property
     def broken(self) -> int:

@@ -15,6 +15,7 @@ from typing import Any
 
 import torch
 
+from opgate import _engine
 from opgate.judge.sandbox.session import FORGED, Lost
 from opgate.judge.sandbox.timed_calls import sample_bytes
 from opgate.judge.speed.timed_process import Elapsed, TimedProcess
@@ -69,7 +70,7 @@ class Measurement:
         for calls in self.calls_of_rounds(seconds):
             self.round(calls)
             done = len(self.times["candidate"].wall)
-            if done >= fewest_rounds() and time.monotonic() - begin > SECONDS:
+            if done >= _engine.fewest_values and time.monotonic() - begin > SECONDS:
                 break
 
     def warm_up(self) -> float:
@@ -168,17 +169,8 @@ def quickest(each: Sequence[Elapsed]) -> Elapsed:
     return Elapsed(min(one.wall for one in each), min(one.computing for one in each))
 
 
-def fewest_rounds() -> int:
-    """The fewest rounds that give an interval."""
-    from opgate import _engine
-
-    return int(_engine.fewest_values)
-
-
 def as_numbers(times: dict[str, Times]) -> dict[str, Any]:
     """Medians in seconds, and how many times as fast the candidate is as each of the others."""
-    from opgate import _engine
-
     own = times["candidate"]
     numbers: dict[str, Any] = {}
     for name, other in times.items():

@@ -77,11 +77,11 @@ class SourceFile:
         """Imports the file; raises whatever it raises."""
         if self.path is None:
             self.operators.load()
-            return as_module(self.name, operator(self.name))
-        if self.path.suffix == ".so":
+        elif self.path.suffix == ".so":
             torch.ops.load_library(str(self.path))
-            return as_module(self.name, operator(self.name))
-        return imported(self.path, as_name)
+        else:
+            return imported(self.path, as_name)
+        return as_module(self.name, operator(self.name))
 
     def add_inputs(self, module: ModuleType) -> Iterator[tuple[str, list[Any]]]:
         """Gives the loaded module a get_inputs() if it has none of its own; returns the spec's samples."""
