@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from pathlib import Path
 
 from opgate.engines.choice import PACKAGE, NoEngineError, engine_for, supported_torch
 
@@ -24,10 +23,6 @@ def main() -> None:
     os.environ.setdefault("OPGATE_PYTHON", sys.executable)
     if torch.folder.parent != PACKAGE.parent:
         # The program finds torch's libraries beside this package; elsewhere the loader has to be asked.
-        _prepend("LD_LIBRARY_PATH", torch.folder / "lib")
+        present = [folders] if (folders := os.environ.get("LD_LIBRARY_PATH")) else []
+        os.environ["LD_LIBRARY_PATH"] = os.pathsep.join([str(torch.folder / "lib"), *present])
     os.execv(folder / "bin" / "opgate", ["opgate", *sys.argv[1:]])
-
-
-def _prepend(variable: str, folder: Path) -> None:
-    present = os.environ.get(variable)
-    os.environ[variable] = os.pathsep.join([str(folder), *([present] if present else [])])

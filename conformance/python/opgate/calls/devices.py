@@ -35,8 +35,7 @@ def end_if_lost(place: str) -> None:
     """
     if place in ("cpu", "sim") or not _engine.is_lost(place):
         return
-    print(f"the {place} context of this process is lost after this call", file=sys.stderr)
-    sys.stderr.flush()
+    print(f"the {place} context of this process is lost after this call", file=sys.stderr, flush=True)
     os._exit(1)
 
 

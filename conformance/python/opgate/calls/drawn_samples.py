@@ -139,7 +139,12 @@ def combine(
             if not isinstance(value, dict) and fits and value not in found:
                 found.append(value)
         if chosen.free and not isinstance(own, dict):
-            found += [value for value in [scaled(own, half), scaled(own, twice)] if value not in found]
+            # Half of a number that may count something, and twice one that is hardly one of three choices.
+            others = [
+                scaled(own, lambda n: n // 2 if n > 1 else n),
+                scaled(own, lambda n: n * 2 if n > 3 else n),
+            ]
+            found += [value for value in others if value not in found]
         value = pick(draw, found)
         if value != own:
             changes.add("arguments that are no tensors")
@@ -151,16 +156,6 @@ def scaled(value: Any, by: Callable[[int], int]) -> Any:
     if isinstance(value, list):
         return [scaled(part, by) for part in value]
     return by(value) if is_number(value) else value
-
-
-def half(number: int) -> int:
-    """Half of a number that may count something."""
-    return number // 2 if number > 1 else number
-
-
-def twice(number: int) -> int:
-    """Twice a number that is hardly one of three choices."""
-    return number * 2 if number > 3 else number
 
 
 def change_rank(draw: DrawFn, sample: dict[str, Any], changes: set[str]) -> None:

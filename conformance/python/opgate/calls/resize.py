@@ -14,18 +14,14 @@ if TYPE_CHECKING:
 def other_inputs(call: Call, tensors: list[torch.Tensor]) -> Iterator[tuple[int, list[torch.Tensor]]]:
     """For each size, that size and the inputs with one more; nothing if the spec trusts an argument."""
     if not call.described["trusted"]:
-        for size in _sizes(tensors):
+        # 0 and 1 have special meanings.
+        for size in sorted({size for tensor in tensors for size in tensor.shape if size > 1}):
             yield size, [resized(tensor, size, size + 1) for tensor in tensors]
 
 
 def shapes(tensors: list[torch.Tensor]) -> str:
     """The shapes of the tensors as text: "[2, 3], [3]"."""
     return ", ".join(str(list(tensor.shape)) for tensor in tensors)
-
-
-def _sizes(tensors: list[torch.Tensor]) -> list[int]:
-    """The sizes that can be changed, each once; 0 and 1 have special meanings."""
-    return sorted({size for tensor in tensors for size in tensor.shape if size > 1})
 
 
 def resized(tensor: torch.Tensor, old: int, new: int) -> torch.Tensor:

@@ -74,11 +74,10 @@ class ModuleInputs:
             mode, flags = arguments[1], arguments[2]
             if flags & WRITING if isinstance(flags, int) else set(str(mode)) & set("wax+"):
                 self._written.add(path)
-            elif self._may_be_data(path) and _is_caused_by(_frames(), self.is_installed):
+            elif path.endswith(".pyc") or path.startswith(self._not_data):
+                return
+            elif _is_caused_by(_frames(), self.is_installed):
                 self._read.setdefault(path)
-
-    def _may_be_data(self, path: str) -> bool:
-        return not path.endswith(".pyc") and not path.startswith(self._not_data)
 
     def _note_variable(self, name: str, value: str | None) -> None:
         if name in self._set or name in self._variables:

@@ -30,9 +30,8 @@ def build(
     """Builds the project with the mutants that `choose` selects from all. Raises BuildFailure."""
     sources: list[Source[Any]] = []
     for language in LANGUAGES:
-        for file in request.sources:
-            if file.endswith(language.endings):
-                sources.append(read(request.root, file, 1 + sum(len(each.mutants) for each in sources)))
+        for file in (each for each in request.sources if each.endswith(language.endings)):
+            sources.append(read(request.root, file, 1 + sum(len(each.mutants) for each in sources)))
     chosen = choose([mutant for source in sources for mutant in source.mutants])
     built = Built()
     for language in LANGUAGES:

@@ -34,7 +34,7 @@ class State:
     chosen: int
     reached: set[int]
     refused: str
-    """Why Triton did not compile the mutant; empty if it did."""
+    """Why Triton did not compile the mutant; empty if it did, or has not been asked."""
 
 
 STATE = State(0, set(), "")
@@ -200,7 +200,8 @@ class Kernels:
 
         def make_and_note(function: Any, *args: Any, **kwargs: Any) -> None:
             make(function, *args, **kwargs)
-            self.note(function)
+            self.all.append(function)
+            self.choose_for(function)
 
         def run_and_note(function: Any, *args: Any, **kwargs: Any) -> Any:
             if STATE.chosen < 0:
@@ -220,11 +221,6 @@ class Kernels:
         JITFunction.__init__ = make_and_note
         JITFunction.run = run_and_note
         JITFunction._do_compile = compile_and_note
-
-    def note(self, function: Any) -> None:
-        """Remembers a function that Triton compiles."""
-        self.all.append(function)
-        self.choose_for(function)
 
     def choose_for(self, function: Any) -> None:
         """Lets Triton compile the chosen mutant, if it is one of this function."""
@@ -324,8 +320,3 @@ def take_reached() -> list[int]:
     reached = sorted(STATE.reached)
     STATE.reached.clear()
     return reached
-
-
-def refused() -> str:
-    """Why Triton does not compile the chosen mutant; empty if it does, or has not been asked."""
-    return STATE.refused

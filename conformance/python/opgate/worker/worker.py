@@ -135,7 +135,7 @@ class Worker:
         answer = {"ran": call.id, "judgements": judgements} | facts
         if self.reports_mutants:
             answer["reached"] = _engine.reached_mutants() + running.take_reached()
-        if why := running.refused():
+        if why := running.STATE.refused:
             answer["refused"] = why
         if (printed := _end_of_printed()) != self.printed:
             self.printed = answer["printed"] = printed

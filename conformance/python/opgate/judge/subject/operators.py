@@ -8,7 +8,6 @@ import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import torch
@@ -97,10 +96,3 @@ def planned(name: str) -> list[tuple[str, list[str]]]:
 def elements(arguments: list[Any]) -> int:
     """How many elements the tensors have together."""
     return sum(each.numel() for each in arguments if isinstance(each, torch.Tensor))
-
-
-def as_module(name: str, called: Callable[..., Any]) -> ModuleType:
-    """A module in which the operator has its name."""
-    module = ModuleType("opgate_judged_operator")
-    setattr(module, name, called)
-    return module

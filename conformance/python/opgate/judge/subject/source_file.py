@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 
-from opgate.judge.subject.operators import OperatorSources, SpecSamples, as_module, operator
+from opgate.judge.subject.operators import OperatorSources, SpecSamples, operator
 
 
 class SetupError(Exception):
@@ -81,7 +81,9 @@ class SourceFile:
             torch.ops.load_library(str(self.path))
         else:
             return imported(self.path, as_name)
-        return as_module(self.name, operator(self.name))
+        module = ModuleType("opgate_judged_operator")
+        setattr(module, self.name, operator(self.name))
+        return module
 
     def add_inputs(self, module: ModuleType) -> Iterator[tuple[str, list[Any]]]:
         """Gives the loaded module a get_inputs() if it has none of its own; returns the spec's samples."""

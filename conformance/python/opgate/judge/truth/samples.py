@@ -170,8 +170,3 @@ def layouts(arguments: list[Any]) -> Iterator[Sample]:
             if name != "contiguous":
                 others = [*given[:number], placed, *given[number + 1 :]]
                 yield Sample("layout", f"argument {number} {name}", put_together(structure, others))
-
-
-def same_sizes(one: Sequence[Any], other: Sequence[Any]) -> bool:
-    """Whether the tensors of both have the same sizes."""
-    return [t.shape for t in tensors_of(list(one))] == [t.shape for t in tensors_of(list(other))]

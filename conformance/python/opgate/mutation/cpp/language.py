@@ -92,7 +92,8 @@ def mutants_in(root_node: Node) -> Iterator[Mutant]:
     """The mutants of a source, in the order of its nodes."""
     for node in run_time_nodes(root_node, Hints(root_node).has):
         for kind in (*EVERYWHERE.get(node.type, ()), *FOR_OPERATORS.get(node.type, ())):
-            yield from filter(_fits_in_a_line, kind(node))
+            # Lines keep their numbers, so the code stands in one; a comment in it would hide the rest.
+            yield from (each for each in kind(node) if "//" not in each.before + each.after)
 
 
 def instrumented(source: Source[Mutant], numbers: Iterable[int]) -> bytes:
@@ -102,11 +103,6 @@ def instrumented(source: Source[Mutant], numbers: Iterable[int]) -> bytes:
         return source.content
     code = switched(source.content, chosen, "opgate_mutants::is({})")
     return f'#include "{HEADER_NAME}"\n#line 1\n'.encode() + code
-
-
-def _fits_in_a_line(mutant: Mutant) -> bool:
-    """Lines keep their numbers, so the mutant's code stands in one; a comment in it would hide the rest."""
-    return "//" not in mutant.before + mutant.after
 
 
 def _run(request: Build) -> str | None:
