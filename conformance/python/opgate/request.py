@@ -9,6 +9,10 @@ from collections.abc import Callable
 from typing import Any
 
 
+class UserError(Exception):
+    """Something that the user must fix; the message says what."""
+
+
 def asked() -> dict[str, Any]:
     """Reads the request from a file that is open already: the module's argument is its number."""
     with os.fdopen(int(sys.argv[1])) as file:
@@ -16,10 +20,10 @@ def asked() -> dict[str, Any]:
     return request
 
 
-def carry_out(run: Callable[[dict[str, Any]], int | None], *mistakes: type[Exception]) -> int:
-    """Runs what is asked for. Returns its exit status, or 2 after one of these mistakes of the user."""
+def status_of(work: Callable[[], int | None]) -> int:
+    """The exit status of the work, or 2 if it raises a UserError, which is printed."""
     try:
-        return run(asked()) or 0
-    except mistakes as error:
+        return work() or 0
+    except UserError as error:
         print(f"opgate: {error}", file=sys.stderr)
         return 2

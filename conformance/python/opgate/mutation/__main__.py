@@ -10,16 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from opgate.mutation.build import ENDINGS, build
-from opgate.mutation.changed_lines import UnknownRevision, changed_lines
+from opgate.mutation.changed_lines import changed_lines
 from opgate.mutation.cpp.language import Cpp
-from opgate.mutation.language import Build, BuildFailure
+from opgate.mutation.language import Build
 from opgate.mutation.mutant import Mutant
-from opgate.mutation.tree import TreeError, project_files
-from opgate.request import carry_out
-
-
-class Wrong(Exception):
-    """The request cannot be carried out, for a reason that the user can change."""
+from opgate.mutation.tree import project_files
+from opgate.request import UserError, asked, status_of
 
 
 def sources_of(root: Path, wanted: list[str], without: list[str], of_others: list[str]) -> list[str]:
@@ -32,7 +28,7 @@ def sources_of(root: Path, wanted: list[str], without: list[str], of_others: lis
     for name in wanted:
         below = [file for file in files if file == name or Path(name) in Path(file).parents or name == "."]
         if not below:
-            raise Wrong(
+            raise UserError(
                 f"{name}: there is no source of C++, CUDA, PTX or Python ({', '.join(ENDINGS)}) in {root}"
             )
         found += below
@@ -42,10 +38,12 @@ def sources_of(root: Path, wanted: list[str], without: list[str], of_others: lis
         if not any(fnmatch(file, pattern) or fnmatch(Path(file).name, pattern) for pattern in without)
     }
     if not left:
-        raise Wrong(f"all {len(found)} sources of {', '.join(wanted)} are left out by {', '.join(without)}")
+        raise UserError(
+            f"all {len(found)} sources of {', '.join(wanted)} are left out by {', '.join(without)}"
+        )
     own = left - (set(of_others) - set(wanted))
     if not own:
-        raise Wrong(
+        raise UserError(
             f"all {len(left)} sources of {', '.join(wanted)} are those of operators that --op leaves out"
         )
     return sorted(own)
@@ -58,7 +56,7 @@ def chosen(
     known = sorted({mutant.kind for mutant in mutants})
     for kind in kinds:
         if kind not in known:
-            raise Wrong(f"no mutant is of the kind '{kind}'; there are {', '.join(known)}")
+            raise UserError(f"no mutant is of the kind '{kind}'; there are {', '.join(known)}")
     of_kind = [
         mutant
         for mutant in mutants
@@ -66,7 +64,7 @@ def chosen(
         and (lines is None or mutant.place.line in lines.get(mutant.file, ()))
     ]
     if not of_kind and lines is None:
-        raise Wrong("the sources have no mutants")
+        raise UserError("the sources have no mutants")
     if 0 < most < len(of_kind):
         # By what a mutant is, so that a change of other code draws the same ones.
         drawn = sorted(of_kind, key=lambda mutant: _digest(mutant, seed))[:most]
@@ -83,7 +81,7 @@ def _demand_parser() -> None:
     try:
         import tree_sitter_cuda  # noqa: F401
     except ImportError as error:
-        raise Wrong(
+        raise UserError(
             "opgate mutate reads C++ and CUDA with the Python packages tree-sitter and tree-sitter-cuda; "
             f"install them: {sys.executable} -m pip install tree-sitter tree-sitter-cuda"
         ) from error
@@ -122,4 +120,4 @@ def main(request: dict[str, Any]) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(carry_out(main, Wrong, BuildFailure, TreeError, UnknownRevision))
+    sys.exit(status_of(lambda: main(asked())))

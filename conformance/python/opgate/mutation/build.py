@@ -17,7 +17,7 @@ ENDINGS = tuple(ending for language in LANGUAGES for ending in language.endings)
 
 
 def read(root: Path, file: str, first: int = 1) -> Source[Any]:
-    """Reads a source, and numbers its mutants from `first` on. Raises BuildFailure."""
+    """Reads a source, and numbers its mutants from `first` on. Raises UserError."""
     (language,) = (each for each in LANGUAGES if file.endswith(each.endings))
     source = language.read(root, file)
     source.number(first)
@@ -27,7 +27,7 @@ def read(root: Path, file: str, first: int = 1) -> Source[Any]:
 def build(
     request: Build, choose: Callable[[list[Mutant]], list[Mutant]], announce: Callable[[str], None]
 ) -> Built:
-    """Builds the project with the mutants that `choose` selects from all. Raises BuildFailure."""
+    """Builds the project with the mutants that `choose` selects from all. Raises UserError."""
     sources: list[Source[Any]] = []
     for language in LANGUAGES:
         for file in (each for each in request.sources if each.endswith(language.endings)):

@@ -6,18 +6,17 @@ import re
 import subprocess
 from pathlib import Path
 
+from opgate.request import UserError
+
 FILE = re.compile(r"^\+\+\+ b/(.*)$")
 HUNK = re.compile(r"^@@ -\S+ \+(\d+)(?:,(\d+))? @@")
-
-
-class UnknownRevision(Exception):
-    """git cannot compare the project with this revision."""
 
 
 def changed_lines(root: Path, revision: str) -> dict[str, set[int]]:
     """The lines that differ from those of a git revision, by files relative to `root`.
 
-    A file that git does not know yet has changed in all of its lines.
+    A file that git does not know yet has changed in all of its lines. Raises UserError where git cannot
+    compare the project with this revision.
     """
     form = ("--unified=0", "--no-color", "--no-ext-diff", "--relative")
     compared = _git(root, revision, "diff", *form, revision, "--")
@@ -39,5 +38,5 @@ def _git(root: Path, revision: str, *words: str) -> str:
     run = subprocess.run(["git", *words], cwd=root, capture_output=True, text=True, check=False)
     if run.returncode != 0:
         reason = [*run.stderr.strip().splitlines(), f"git {words[0]} failed"][0]
-        raise UnknownRevision(f"--diff {revision}: {reason}")
+        raise UserError(f"--diff {revision}: {reason}")
     return run.stdout

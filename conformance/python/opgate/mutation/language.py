@@ -12,10 +12,6 @@ from opgate.mutation.mutant import Mutant
 AnyMutant = TypeVar("AnyMutant", bound=Mutant)
 
 
-class BuildFailure(Exception):
-    """The project cannot be built, which has nothing to do with its mutants."""
-
-
 @dataclass
 class Build:
     """What the user asks for: a project, its sources, and how it is built."""
@@ -83,7 +79,7 @@ class Language(Protocol[AnyMutant]):
     endings: tuple[str, ...]
 
     def read(self, root: Path, file: str) -> Source[AnyMutant]:
-        """Finds the mutants of a source, whose path is relative to `root`. Raises BuildFailure."""
+        """Finds the mutants of a source, whose path is relative to `root`. Raises UserError."""
 
     def write(
         self,
@@ -92,4 +88,4 @@ class Language(Protocol[AnyMutant]):
         chosen: list[Mutant],
         announce: Callable[[str], None],
     ) -> Built:
-        """Makes programs that have the chosen mutants, which are not empty. Raises BuildFailure."""
+        """Makes programs that have the chosen mutants, which are not empty. Raises UserError."""

@@ -20,11 +20,9 @@ from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
 
+from opgate.request import UserError
+
 VARIABLE = "OPGATE_PYTHON_MUTANTS"
-
-
-class WrongModule(Exception):
-    """The mutants of a source are not in the module that was loaded."""
 
 
 @dataclass
@@ -146,7 +144,7 @@ class Finder(importlib.abc.MetaPathFinder):
         return {} if changed is None else changed.kernels.get(str(jit.fn.__code__.co_firstlineno), {})
 
     def demand_right_modules(self) -> None:
-        """Raises WrongModule if a source's module was loaded, but from another file with other content."""
+        """Raises UserError if a source's module was loaded, but from another file with other content."""
         self._demand_known_kernels()
         right = {each.file for each in self.loaded.values()}
         for each in self.sources:
@@ -156,21 +154,21 @@ class Finder(importlib.abc.MetaPathFinder):
                 continue
             # Another program may have a module of the same name.
             if sum(name in vars(module) for name in each.functions) * 2 >= len(each.functions):
-                raise WrongModule(
+                raise UserError(
                     f"the module {each.name} was loaded from {other}, which is not the file {each.file} and "
                     "differs from it, so that the mutants of that file would not run; name its folder in "
                     "`python_path` of opgate.toml, or install the package again (pip install -e .)"
                 )
 
     def _demand_known_kernels(self) -> None:
-        """Raises WrongModule if Triton compiles a function that has switches, which it would not read."""
+        """Raises UserError if Triton compiles a function that has switches, which it would not read."""
         for each in self.loaded.values():
             for name, value in vars(sys.modules[each.name]).items() if each.name in sys.modules else ():
                 function = getattr(value, "fn", None)
                 if not type(value).__module__.startswith("triton.") or not hasattr(function, "__code__"):
                     continue
                 if "_opgate_is" in function.__code__.co_names:
-                    raise WrongModule(
+                    raise UserError(
                         f"{each.file}: Triton compiles {name}, though none of its decorators is made from "
                         "triton.jit in this file; leave the file out (--without)"
                     )
@@ -193,7 +191,7 @@ class Kernels:
         except ImportError:
             return
         if os.environ.get("TRITON_INTERPRET", "0") not in ("", "0"):
-            raise WrongModule(
+            raise UserError(
                 "Triton interprets kernels, and compiles no mutant of them; unset TRITON_INTERPRET"
             )
         make, run, compiled = JITFunction.__init__, JITFunction.run, JITFunction._do_compile
@@ -302,7 +300,7 @@ def install() -> None:
 
 
 def demand_right_modules() -> None:
-    """After the modules were loaded: raises WrongModule if one of them should have mutants and has not."""
+    """After the modules were loaded: raises UserError if one of them should have mutants and has not."""
     if _finder is not None:
         _finder.demand_right_modules()
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from opgate.judging.explanation import Explanation
-from opgate.report.summary import ReportError, read_summary
-from opgate.request import carry_out
+from opgate.report.summary import read_summary
+from opgate.request import UserError, asked, status_of
 
 
 @dataclass(frozen=True)
@@ -27,12 +27,12 @@ class Request:
 
 
 def write(file: Path, text: str) -> None:
-    """Writes a report. Raises ReportError if the file cannot be written."""
+    """Writes a report. Raises UserError if the file cannot be written."""
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8")
     except OSError as error:
-        raise ReportError(f"cannot write {file}: {error.strerror}") from error
+        raise UserError(f"cannot write {file}: {error.strerror}") from error
 
 
 def explanations() -> dict[str, Explanation]:
@@ -45,13 +45,11 @@ def explanations() -> dict[str, Explanation]:
 
 
 def run(options: Request) -> None:
-    """Writes the chosen reports. Raises ReportError."""
+    """Writes the chosen reports. Raises UserError."""
     from opgate.report import annotations, junit, markdown, page, sarif
 
     if not (options.html or options.junit or options.sarif or options.markdown or options.annotations):
-        raise ReportError(
-            "no report was asked for: give --html, --junit, --sarif, --markdown or --annotations"
-        )
+        raise UserError("no report was asked for: give --html, --junit, --sarif, --markdown or --annotations")
     summary = read_summary(Path(options.results))
     makers: list[tuple[str, Callable[[], str]]] = [
         (options.junit, lambda: junit.junit(summary)),
@@ -71,4 +69,4 @@ def run(options: Request) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(carry_out(lambda request: run(Request(**request)), ReportError))
+    sys.exit(status_of(lambda: run(Request(**asked()))))

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from opgate.calls.case_id import CaseId
+from opgate.request import UserError
 
 BROKEN = ("fail", "crash", "timeout")
 
@@ -19,10 +20,6 @@ WORST_FIRST = ("crash", "timeout", "fail", "invalid", "owed", "pass")
 def worst_of(verdicts: Collection[str]) -> str | None:
     """The worst of these verdicts; None if there is none."""
     return next((verdict for verdict in WORST_FIRST if verdict in verdicts), None)
-
-
-class ReportError(Exception):
-    """Something that the user must fix; the message is one line."""
 
 
 @dataclass
@@ -176,12 +173,12 @@ class Summary:
 
 
 def read_summary(results: Path) -> Summary:
-    """Reads a finished run. Raises ReportError, which names the line, if the file is not such a run."""
+    """Reads a finished run. Raises UserError, which names the line, if the file is not such a run."""
     lines = _lines(results)
     broken: dict[str, dict[str, Any]] = {}
     header = next(lines, None)
     if header is None or "plan" not in header or "subjects" not in header:
-        raise ReportError(f"{results} is no results file of this version of OpGate")
+        raise UserError(f"{results} is no results file of this version of OpGate")
     summary = Summary(header, {}, {}, {}, "")
     for line in lines:
         if "case" in line:
@@ -197,9 +194,9 @@ def read_summary(results: Path) -> Summary:
         elif "finished" in line:
             summary.finished = line["finished"]
     if not summary.finished:
-        raise ReportError(f"{results} is unfinished; complete it with `opgate run --resume`")
+        raise UserError(f"{results} is unfinished; complete it with `opgate run --resume`")
     if any(not group.text for group in summary.groups.values()):
-        raise ReportError(f"{results} was written by another version of OpGate; run again")
+        raise UserError(f"{results} was written by another version of OpGate; run again")
     gate = results.parent / "gate.json"
     if gate.exists():
         said = json.loads(gate.read_text())
@@ -215,11 +212,9 @@ def _lines(results: Path) -> Iterator[dict[str, Any]]:
                 try:
                     yield json.loads(text)
                 except json.JSONDecodeError as error:
-                    raise ReportError(
-                        f"{results}:{number}: not a line of OpGate's results: {error}"
-                    ) from error
+                    raise UserError(f"{results}:{number}: not a line of OpGate's results: {error}") from error
     except OSError as error:
-        raise ReportError(f"cannot read {results}: {error.strerror}") from error
+        raise UserError(f"cannot read {results}: {error.strerror}") from error
 
 
 def _defect(line: dict[str, Any], broken: dict[str, dict[str, Any]]) -> Defect:

@@ -10,8 +10,8 @@ from typing import Any
 
 import jinja2
 
-from opgate.request import carry_out
-from opgate.worker.serving import SetupError, prepare_process
+from opgate.request import asked, status_of
+from opgate.worker.serving import prepare_process
 
 
 def said(judgement: dict[str, Any]) -> str:
@@ -24,7 +24,7 @@ def said(judgement: dict[str, Any]) -> str:
 
 
 def script(request: dict[str, Any]) -> str:
-    """The call, and what the check demands of it, where plain torch can test it. Raises SetupError."""
+    """The call, and what the check demands of it, where plain torch can test it. Raises UserError."""
     from opgate.script.expressions import parts_of, quoted
 
     environment = jinja2.Environment(
@@ -40,7 +40,7 @@ def script(request: dict[str, Any]) -> str:
 
 
 def main(request: dict[str, Any]) -> int:
-    """Returns the exit status of the request. Raises SetupError where no script can say what it asks for."""
+    """Returns the exit status of the request. Raises UserError where no script can say what it asks for."""
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # a reader may want the first lines alone
     printed = os.dup(1)
     os.dup2(2, 1)  # modules may print what they like while they are imported
@@ -55,4 +55,4 @@ def main(request: dict[str, Any]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(carry_out(main, SetupError))
+    sys.exit(status_of(lambda: main(asked())))

@@ -13,7 +13,7 @@ import torch
 from opgate import _engine
 from opgate.calls.call import overload_of
 from opgate.functions.methods import text_of_call
-from opgate.worker.serving import SetupError
+from opgate.request import UserError
 
 LINE_LENGTH = 100
 MOST_ELEMENTS = 4096
@@ -34,7 +34,7 @@ def quoted(text: str) -> str:
 
 
 def text_of(value: Any) -> str:
-    """A value that is no tensor. Raises SetupError for one that Python has no literal for."""
+    """A value that is no tensor. Raises UserError for one that Python has no literal for."""
     if isinstance(value, list):
         return f"[{', '.join(map(text_of, value))}]"
     if isinstance(value, torch.device):
@@ -45,7 +45,7 @@ def text_of(value: Any) -> str:
         return f"complex({value.real}, {value.imag})"
     if value is None or isinstance(value, bool | int | float):
         return repr(value)
-    raise SetupError(f"--python cannot write an argument of type {type(value).__name__} as Python source")
+    raise UserError(f"--python cannot write an argument of type {type(value).__name__} as Python source")
 
 
 def whole_storage(tensor: torch.Tensor) -> torch.Tensor:
@@ -148,7 +148,7 @@ def operator(name: str, formals: list[Any]) -> str:
 
 
 def parts_of(request: dict[str, Any]) -> dict[str, Any]:
-    """What the template shows of the call. Raises SetupError for one that cannot be written."""
+    """What the template shows of the call. Raises UserError for one that cannot be written."""
     described = _engine.describe(request["call"])
     schema = overload_of(described["subject"])._schema
     tensors: dict[str, torch.Tensor] = {}  # by the names of their variables
@@ -175,7 +175,7 @@ def parts_of(request: dict[str, Any]) -> dict[str, Any]:
             positional.append(text)
     storages = {storage_of(tensor): whole_storage(tensor).numel() for tensor in tensors.values()}
     if (count := sum(storages.values())) > MOST_ELEMENTS:
-        raise SetupError(
+        raise UserError(
             f"the arguments have {count} elements, and --python writes no more than {MOST_ELEMENTS}: choose "
             f"a case of a smaller sample; see `opgate list cases --op {request['call'].partition('/')[0]}`"
         )

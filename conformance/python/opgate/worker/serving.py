@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
 from opgate.mutation import running
+from opgate.request import UserError
 from opgate.startup import first_configuration
 from opgate.startup.after_import import act_after_imports
 
@@ -26,10 +27,6 @@ if TYPE_CHECKING:
 COMMAND_DESCRIPTOR = 0
 LOG_DESCRIPTORS = (1, 2)
 ANSWER_DESCRIPTOR = 3
-
-
-class SetupError(Exception):
-    """An error that the user must fix; its message is one line."""
 
 
 @contextlib.contextmanager
@@ -59,14 +56,11 @@ def prepare_process(setup: dict[str, Any]) -> None:
 
         from opgate import _engine
     except ImportError as error:
-        raise SetupError(f"{sys.executable} cannot import OpGate's engine or torch: {error}") from error
+        raise UserError(f"{sys.executable} cannot import OpGate's engine or torch: {error}") from error
     if setup["simulated"]:
         _engine.enable_simulator()
         act_after_imports(first_configuration.actions())
-    try:
-        running.install()
-    except running.WrongModule as error:
-        raise SetupError(str(error)) from error
+    running.install()
 
 
 def serve(commands: TextIO, answers: TextIO) -> int:
@@ -85,44 +79,42 @@ def serve(commands: TextIO, answers: TextIO) -> int:
             from opgate.worker.worker import Worker
 
             worker = Worker(json.loads(setup)["setup"], answer)
-    except SetupError as error:
+        answer({"ready": worker.described()})
+        while line := commands.readline():
+            said = _answer(json.loads(line), worker)
+            if said is not None:
+                answer(said)
+    except UserError as error:
         answer({"broken": str(error)})
         return 2
-    answer({"ready": worker.described()})
-    while line := commands.readline():
-        command = json.loads(line)
-        try:
-            said = _fork(command["fork"], worker) if "fork" in command else worker.answer(command)
-        except SetupError as error:
-            answer({"broken": str(error)})
-            return 2
-        except Exception as error:
-            if not is_of_opgate(error):
-                raise
-            answer({"broken": _own_failure(worker, command, error)})
-            return 2
-        if said is not None:
-            answer(said)
     return 0
 
 
-def is_of_opgate(error: Exception) -> bool:
-    """Whether OpGate's own code raised it, and neither the operator nor torch, as where memory runs out."""
+def _answer(command: dict[str, Any], worker: Worker) -> dict[str, Any] | None:
+    """Carries out one command. Raises UserError also where OpGate's own code fails."""
+    try:
+        return _fork(command["fork"], worker) if "fork" in command else worker.answer(command)
+    except UserError:
+        raise
+    except Exception as error:
+        if why := own_failure(error):
+            said = f"OpGate itself failed in {worker.name}, at {why}, while it carried out "
+            said += f"{json.dumps(command)[:200]}: {type(error).__name__}: {' '.join(str(error).split())}"
+            raise UserError(f"{said}; the operator is not to blame: please report it") from error
+        raise
+
+
+def own_failure(error: Exception) -> str:
+    """Where OpGate's own code raised it; empty if the operator or torch did, as where memory runs out."""
     from opgate import _engine
 
     if isinstance(error, MemoryError | RuntimeError) and not isinstance(error, _engine.SetupError):
-        return False
+        return ""
     own = str(Path(__file__).parents[1]) + os.sep
-    return all(frame.filename.startswith(own) for frame in traceback.extract_tb(error.__traceback__))
-
-
-def _own_failure(worker: Worker, command: dict[str, Any], error: Exception) -> str:
-    frame = traceback.extract_tb(error.__traceback__)[-1]
-    said = f"{type(error).__name__}: {' '.join(str(error).split())}"
-    return (
-        f"OpGate itself failed in {worker.name}, at {Path(frame.filename).name}:{frame.lineno}, while it "
-        f"carried out {json.dumps(command)[:200]}: {said}; the operator is not to blame: please report it"
-    )
+    frames = traceback.extract_tb(error.__traceback__)
+    if not all(frame.filename.startswith(own) for frame in frames):
+        return ""
+    return f"{Path(frames[-1].filename).name}:{frames[-1].lineno}"
 
 
 def _fork(request: dict[str, Any], worker: Worker) -> dict[str, Any] | None:

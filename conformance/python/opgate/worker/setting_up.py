@@ -20,11 +20,11 @@ from opgate.modules.inputs import ModuleInputs
 from opgate.modules.registration import all_operators, defined_in, registered, with_schema
 from opgate.modules.sources import mapped_libraries, project_files
 from opgate.mutation import running
+from opgate.request import UserError
 from opgate.specs.class_spec import CLASSES
 from opgate.specs.model import MODELS
 from opgate.specs.spec import SPECS
 from opgate.startup.triton_parameters import name_parameters
-from opgate.worker.serving import SetupError
 
 
 @contextlib.contextmanager
@@ -39,14 +39,14 @@ def one_thread() -> Iterator[None]:
 
 
 def load_modules(names: list[str]) -> None:
-    """Imports the modules that opgate.toml lists. Raises SetupError that names the module and the reason."""
+    """Imports the modules that opgate.toml lists. Raises UserError that names the module and the reason."""
     for name in names:
         try:
             with one_thread():
                 importlib.import_module(name)
         except (Exception, SystemExit) as error:  # a user's module may raise anything while it is imported
             message = " ".join(str(error).split())
-            raise SetupError(
+            raise UserError(
                 f"Python module {name} cannot be imported: {type(error).__name__}: {message}"
             ) from error
 
@@ -96,14 +96,11 @@ def import_project(setup: dict[str, Any]) -> Project:
     imported_before = set(sys.modules)
     read = ModuleInputs(setup["modules"], Path(setup["packages"]).parent)
     load_modules(setup["modules"])
-    try:
-        running.demand_right_modules()
-    except running.WrongModule as error:
-        raise SetupError(str(error)) from error
+    running.demand_right_modules()
     imported = project_files(imported_before)
     # They may need what a module has loaded by now.
     if failures := load_libraries(waiting):
-        raise SetupError(f"in Python, {next(iter(failures.values()))}")
+        raise UserError(f"in Python, {next(iter(failures.values()))}")
     if "triton" in sys.modules:
         name_parameters()
     of_modules = all_operators() - before - of_libraries
@@ -128,7 +125,7 @@ def load_specs(setup: dict[str, Any]) -> list[dict[str, Any]]:
             setup["namespaces"],
         )
     except RuntimeError as error:
-        raise SetupError(str(error)) from error
+        raise UserError(str(error)) from error
     return subjects
 
 

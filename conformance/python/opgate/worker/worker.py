@@ -19,9 +19,9 @@ from opgate.judging.judge_call import judge_call
 from opgate.modules.sources import digest_of, files_read, module_files, python_files
 from opgate.mutation import running
 from opgate.packages.package import PackageStore
+from opgate.request import UserError
 from opgate.specs import onnx_forms
 from opgate.worker.occupation import Occupation
-from opgate.worker.serving import SetupError
 from opgate.worker.setting_up import import_project, load_specs, other_files, registrations
 
 
@@ -116,12 +116,12 @@ class Worker:
         self.printed = _end_of_printed()
 
     def _call(self, call_id: str) -> Call:
-        """The call of a plan. Raises SetupError where this process has other specs than the plan's."""
+        """The call of a plan. Raises UserError where this process has other specs than the plan's."""
         call = Call(call_id, self.packages)
         try:
             _ = call.described
         except RuntimeError as error:
-            raise SetupError(
+            raise UserError(
                 f"{self.name} has other specs than this run was planned with: {error}. A spec depends on "
                 "something that changes or differs between processes, such as an environment variable, a "
                 "file or the time; run again"

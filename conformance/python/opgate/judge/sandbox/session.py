@@ -13,20 +13,9 @@ from typing import Any
 
 from opgate.judge.sandbox.guarded_functions import replaced
 from opgate.judge.sandbox.spawner import Spawner
-from opgate.judge.sandbox.wire import ChannelBroken, ChannelClosed, TookTooLong, TooMuch, receive, send
+from opgate.judge.sandbox.wire import FORGED, ChannelClosed, Lost, TookTooLong, receive, send
 from opgate.judge.subject.source_file import SourceFile
 from opgate.judge.tensors.message import saved
-
-FORGED = "answers what was not asked"
-
-
-class Lost(Exception):
-    """The process has ended, was ended, or answers what was not asked."""
-
-    def __init__(self, how: str, evidence: str) -> None:
-        super().__init__(evidence)
-        self.how = how  # FORGED, or "crash", "hang", "unusual result"
-        self.evidence = evidence
 
 
 class Session:
@@ -65,12 +54,8 @@ class Session:
             answer, contents = receive(self.answers, deadline, most)
         except TookTooLong:
             raise Lost("hang", f"there was no answer within {seconds:.3g} s") from None
-        except TooMuch as error:
-            raise Lost("unusual result", f"the results have {error}") from None
         except ChannelClosed:
             raise self.lost() from None
-        except ChannelBroken as error:
-            raise Lost(FORGED, f"what came from the process is not OpGate's: {error}") from None
         if answer.get("nonce") != nonce:
             raise Lost(FORGED, "a result arrived that does not carry the number of its call")
         if not is_brief:

@@ -5,8 +5,9 @@ Both run as candidates do, each in a sandboxed process of its own in which no ca
 
 from __future__ import annotations
 
-from opgate.judge.sandbox.session import Lost, Session
+from opgate.judge.sandbox.session import Session
 from opgate.judge.sandbox.spawner import Spawner
+from opgate.judge.sandbox.wire import Lost
 from opgate.judge.speed.timed_process import TimedProcess
 from opgate.judge.subject.source_file import SourceFile
 from opgate.judge.truth.truth import Examination

@@ -16,8 +16,8 @@ from typing import Any
 import torch
 
 from opgate import _engine
-from opgate.judge.sandbox.session import FORGED, Lost
 from opgate.judge.sandbox.timed_calls import sample_bytes
+from opgate.judge.sandbox.wire import FORGED, Lost
 from opgate.judge.speed.timed_process import Elapsed, TimedProcess
 from opgate.judge.tensors.arguments import same_structure, tensors_of
 from opgate.judge.tensors.comparison import elements_beyond, first_difference

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from opgate.judge.sandbox.session import Lost
+from opgate.judge.sandbox.wire import Lost
 from opgate.judge.speed.opponents import Opponents
 from opgate.judge.speed.speed import Measurement, as_numbers
 from opgate.judge.speed.timed_process import TimedProcess

@@ -11,7 +11,8 @@ from typing import Any
 
 import torch
 
-from opgate.judge.sandbox.session import FORGED, Lost, Session
+from opgate.judge.sandbox.session import Session
+from opgate.judge.sandbox.wire import FORGED, Lost
 from opgate.judge.tensors.message import as_message
 from opgate.judge.tensors.raw_tensor import from_raw
 

@@ -9,8 +9,9 @@ from typing import Any
 
 import torch
 
-from opgate.judge.subject.source_file import SetupError, SourceFile, made
+from opgate.judge.subject.source_file import SourceFile, made
 from opgate.judge.tensors.arguments import NotJudged, mapped, taken_apart, tensors_of
+from opgate.request import UserError
 
 Results = list[torch.Tensor]
 Shift = Callable[[torch.Tensor], torch.Tensor]
@@ -34,11 +35,11 @@ class Reference:
         try:
             self.module = source.load("opgate_judged_reference")
         except Exception as error:
-            raise SetupError(f"the reference {source} cannot be loaded: {error}") from error
+            raise UserError(f"the reference {source} cannot be loaded: {error}") from error
         self.spec_samples = list(source.add_inputs(self.module))
         for needed in (source.name, "get_inputs"):
             if not hasattr(self.module, needed):
-                raise SetupError(f"the reference {source.path or source} has no {needed}")
+                raise UserError(f"the reference {source.path or source} has no {needed}")
         self.name = source.name
 
     def start(self, seed: int) -> list[Any]:
@@ -61,7 +62,7 @@ class Reference:
             if not tensors_of(drawn):
                 raise NotJudged("there is no tensor")
         except NotJudged as error:
-            raise SetupError(f"get_inputs() returns what cannot be judged: {error}") from None
+            raise UserError(f"get_inputs() returns what cannot be judged: {error}") from None
         return mapped(drawn, torch.Tensor.detach)
 
     @torch.no_grad()

@@ -12,7 +12,7 @@ import torch
 
 from opgate.judge.sandbox.wire import ChannelClosed, receive, send
 from opgate.judge.subject.called_operators import operators_of
-from opgate.judge.subject.source_file import SetupError, SourceFile
+from opgate.judge.subject.source_file import SourceFile
 from opgate.judge.tensors.arguments import NotJudged, mapped, tensors_of
 from opgate.judge.tensors.comparison import is_constant
 from opgate.judge.tensors.message import saved
@@ -21,6 +21,7 @@ from opgate.judge.truth.reference import Reference, Returned, same
 from opgate.judge.truth.samples import ROWS_OF_ONE_VALUE, Sample, samples
 from opgate.judge.truth.structure import structures
 from opgate.judge.truth.trivial_answers import OTHER_DRAW, is_right, that_are_right
+from opgate.request import UserError
 
 
 @dataclass
@@ -67,7 +68,7 @@ def serve(source: SourceFile, commands: int, answers: int) -> None:
             secret = random.Random(bytes.fromhex(head["secret"]))
             draws = [drawn(reference, secret) for _ in range(head.get("draws", 0))]
             send(answers, {}, [saved(draws or examine(reference, secret))])
-        except (SetupError, NotJudged) as error:
+        except (UserError, NotJudged) as error:
             send(answers, {"error": str(error)})
         except Exception as error:
             send(answers, {"error": f"the reference raises {type(error).__name__}: {error}"})

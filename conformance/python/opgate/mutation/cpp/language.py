@@ -13,10 +13,11 @@ from opgate.mutation.cpp.hints import Hints
 from opgate.mutation.cpp.kinds import EVERYWHERE
 from opgate.mutation.cpp.kinds_of_operators import FOR_OPERATORS
 from opgate.mutation.cpp.syntax import not_understood, parsed, run_time_nodes
-from opgate.mutation.language import Build, BuildFailure, Built, Source
+from opgate.mutation.language import Build, Built, Source
 from opgate.mutation.mutant import Mutant
 from opgate.mutation.splicing import switched
 from opgate.mutation.tree import copy_tree, write_if_changed
+from opgate.request import UserError
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -50,7 +51,7 @@ class Cpp:
     ) -> Built:
         """Builds the copy until no mutant is left that the compiler refuses."""
         if not request.command:
-            raise BuildFailure(
+            raise UserError(
                 f"{request.config} does not say how the project is built: add mutation = {{ sources = [...], "
                 'command = "...", folder = "..." }; the command runs in a copy of the project'
             )
@@ -75,14 +76,14 @@ class Cpp:
                 return Built(chosen, refused, not_understood, in_libraries=True)
             bad = _blamed(printed, chosen)
             if not bad:
-                raise BuildFailure(
+                raise UserError(
                     f"`{request.command}` failed in {request.copy}, and no mutant is the reason:\n"
                     + "\n".join(printed.splitlines()[-LAST_LINES:])
                     + f"\nThe whole log is {request.log}"
                 )
             refused += bad
             chosen = [mutant for mutant in chosen if mutant not in bad]
-        raise BuildFailure(
+        raise UserError(
             f"`{request.command}` still fails after {MOST_ATTEMPTS} attempts, each without the mutants that "
             f"the last one could not compile; the log is {request.log}"
         )

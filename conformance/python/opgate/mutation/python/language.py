@@ -10,7 +10,7 @@ import textwrap
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
-from opgate.mutation.language import Build, BuildFailure, Built, Source
+from opgate.mutation.language import Build, Built, Source
 from opgate.mutation.mutant import Mutant
 from opgate.mutation.python.change import PythonMutant
 from opgate.mutation.python.kinds import EVERYWHERE, is_long
@@ -20,6 +20,7 @@ from opgate.mutation.python.triton_kinds import FOR_KERNELS, is_axis, is_other, 
 from opgate.mutation.running import VARIABLE
 from opgate.mutation.splicing import switched
 from opgate.mutation.tree import write_if_changed
+from opgate.request import UserError
 
 
 class Python:
@@ -33,7 +34,7 @@ class Python:
             text = Text((root / file).read_bytes())
             tree = ast.parse(text.content, filename=file)
         except (SyntaxError, UnicodeDecodeError) as error:
-            raise BuildFailure(f"{file} is no Python source: {error}") from error
+            raise UserError(f"{file} is no Python source: {error}") from error
         mutants = [mutant for site in sites(tree, text) for mutant in _mutants_of(site)]
         return Source(file, text.content, mutants)
 
