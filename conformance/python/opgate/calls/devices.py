@@ -27,6 +27,11 @@ def wait_for(device: str) -> None:
         torch.get_device_module(device).synchronize()
 
 
+def take_failure(place: str) -> str:
+    """How the simulated device has failed since it was asked last, and repairs it: "" if it has not."""
+    return _engine.take_failure() if place == "sim" else ""
+
+
 def end_if_lost(place: str) -> None:
     """Ends the process if a kernel has made the device unusable: each later call here would repeat its error.
 

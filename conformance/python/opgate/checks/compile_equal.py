@@ -9,9 +9,8 @@ from typing import Any
 import torch
 
 from opgate.calls.call import Call, flat_tensors
-from opgate.calls.nearness import difference_at_largest
+from opgate.calls.comparing import difference_at_largest, strides
 from opgate.calls.resize import other_inputs, shapes
-from opgate.calls.strides import strides
 from opgate.judging.compiler_failure import judge_failure
 from opgate.judging.judgement import PASS, Judgement, fail, first_failure, owed
 from opgate.judging.registry import ONCE, check

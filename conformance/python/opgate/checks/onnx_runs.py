@@ -9,7 +9,7 @@ import torch
 
 from opgate import _engine
 from opgate.calls.call import Call, first_line, flat_tensors
-from opgate.calls.nearness import difference_at_largest
+from opgate.calls.comparing import difference_at_largest
 from opgate.calls.resize import other_inputs, shapes
 from opgate.judging.judgement import PASS, Judgement, fail, first_failure, invalid
 from opgate.judging.registry import ONCE, check

@@ -19,7 +19,7 @@ import torch
 
 from opgate import _engine
 from opgate.calls.call import Call, OtherValues, first_line, flat_tensors
-from opgate.calls.devices import end_if_lost, wait_for
+from opgate.calls.devices import end_if_lost, take_failure, wait_for
 from opgate.modules.sources import digest_of, python_files
 from opgate.packages.cpp_compiler import compiler, missing_compiler
 from opgate.packages.fake_results import disagreement
@@ -145,11 +145,6 @@ def snapshot(tensor: torch.Tensor) -> torch.Tensor:
     """A copy with the same sizes, strides and storage offset in a storage of its own."""
     storage = tensor.untyped_storage().clone()
     return tensor.new_empty(0).set_(storage, tensor.storage_offset(), tensor.shape, tensor.stride())
-
-
-def take_failure(place: str) -> str:
-    """How the simulated device has failed since it was asked last, and repairs it: "" if it has not."""
-    return _engine.take_failure() if place == "sim" else ""
 
 
 def of_any_size(calls: list[Call]) -> set[str]:

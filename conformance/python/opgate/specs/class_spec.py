@@ -125,12 +125,12 @@ class ClassSpec:
             "dtypes": self.accepted,
             "accuracy": self.near and self.near.as_json(),
             "model": self.factory is not None,
-            "samples": [sample.as_json() for sample in self.constructions],
+            "samples": [vars(sample) for sample in self.constructions],
             "methods": [
                 {
                     "name": name,
                     "where": method.where,
-                    "calls": [call.as_json() for call in method.calls],
+                    "calls": [vars(call) for call in method.calls],
                     "may_share": method.may_share,
                 }
                 for name, method in self.methods.items()

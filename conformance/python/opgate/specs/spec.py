@@ -60,17 +60,16 @@ def argument_json(argument: Any, where: str) -> Any:
 
 @dataclass
 class Sample:
-    """One set of arguments in schema order; trailing arguments with a default may be left out."""
+    """One set of arguments in schema order; trailing arguments with a default may be left out.
+
+    The fields are those of spec/sample_json.h.
+    """
 
     name: str
     arguments: list[Any]
     where: str
     because: str = ""
     """For a sample that must be rejected: a part of the exception's message."""
-
-    def as_json(self) -> dict[str, Any]:
-        """The format of spec/sample_json.h."""
-        return dict(vars(self))
 
 
 @dataclass
@@ -264,9 +263,9 @@ class OpSpec:
             "accuracy": self.near and self.near.as_json(),
             "gradient_accuracy": self.gradients_near and self.gradients_near.as_json(),
             "promises": sorted(self.promised),
-            "samples": [sample.as_json() for sample in self.samples],
+            "samples": [vars(sample) for sample in self.samples],
             "benches": [bench.as_json() for bench in self.benches],
-            "rejections": [sample.as_json() for sample in self.rejections],
+            "rejections": [vars(sample) for sample in self.rejections],
             "named": {word: sorted(named) for word, named in self.named.items()},
             "draft": self.is_draft,
             "planted": self.planted,

@@ -68,7 +68,11 @@ class SpecSamples:
             json.dumps([spec.as_json() for spec in written.values()]),
             {each: spec.reference_function for each, spec in written.items() if spec.reference_function},
         )
-        calls = [call for call, _ in planned(name) if call.endswith("/contiguous/cpu")]
+        try:
+            planned = _engine.plan("[]", PLANNED, name)
+        except RuntimeError:  # it has no spec
+            planned = []
+        calls = [call for call, _ in planned if call.endswith("/contiguous/cpu")]
         dtypes = [CaseId.of_call(call).dtype for call in calls]
         chosen = "float32" if "float32" in dtypes else dtypes[0] if dtypes else ""
         self.ids = [call for call, dtype in zip(calls, dtypes, strict=True) if dtype == chosen]
@@ -83,14 +87,6 @@ class SpecSamples:
         largest = max(self.ids, key=lambda call: elements(_engine.arguments(call)))
         seed = int(torch.randint(1, 1 << 62, ()))
         return list(_engine.arguments(largest, seed))
-
-
-def planned(name: str) -> list[tuple[str, list[str]]]:
-    """The calls of an operator that has a spec; none for another one."""
-    try:
-        return list(_engine.plan("[]", PLANNED, name))
-    except RuntimeError:
-        return []
 
 
 def elements(arguments: list[Any]) -> int:

@@ -20,7 +20,7 @@ from opgate.judge.truth.accuracy_bound import exact_and_bound
 from opgate.judge.truth.reference import Reference, Returned, same
 from opgate.judge.truth.samples import ROWS_OF_ONE_VALUE, Sample, samples
 from opgate.judge.truth.structure import structures
-from opgate.judge.truth.trivial_answers import OTHER_DRAW, is_right, that_are_right
+from opgate.judge.truth.trivial_answers import OTHER_DRAW, is_right, trivial_answers
 from opgate.request import UserError
 
 
@@ -125,9 +125,10 @@ def right_answer(reference: Reference, sample: Sample, returned: Returned) -> Ri
 
 
 def with_trivial(reference: Reference, answer: RightAnswer) -> RightAnswer:
-    """The answer, with what would pass there."""
-    given, returned = answer.sample.arguments, answer.returned.results
-    answer.trivial = that_are_right(reference, given, returned, answer.exact, answer.bounds)
+    """The answer, with the trivial answers that no comparison could tell from the right one."""
+    returned, exact = answer.returned.results, answer.exact
+    tried = trivial_answers(reference, answer.sample.arguments, returned, exact)
+    answer.trivial = [name for name, each in tried if is_right(each, returned, exact, answer.bounds)]
     return answer
 
 
