@@ -182,7 +182,7 @@ def answers(path: Path) -> bool:
 
 
 def main(words: list[str]) -> int:
-    """Serves until Ctrl-C or SIGTERM."""
+    """Serves until Ctrl-C or SIGTERM. Raises UserError where it cannot listen."""
     path, device = words
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -196,9 +196,6 @@ def main(words: list[str]) -> int:
         gc.freeze()
         print(f"opgate: judging at {path}; Ctrl-C ends the server", file=sys.stderr, flush=True)
         server.serve()
-    except UserError as error:
-        print(f"opgate: {error}", file=sys.stderr)
-        return 2
     except KeyboardInterrupt:
         pass
     finally:
@@ -208,4 +205,4 @@ def main(words: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(status_of(lambda: main(sys.argv[1:])))

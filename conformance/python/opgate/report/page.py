@@ -28,16 +28,6 @@ class WorstError:
     ulps: float
     bound: float | None
 
-    @property
-    def at(self) -> float:
-        """The position of the error on the axis, in per cent."""
-        return on_axis(self.ulps)
-
-    @property
-    def bound_at(self) -> float | None:
-        """The position of the bound on the axis, in per cent; None if there is no bound."""
-        return None if self.bound is None else on_axis(self.bound)
-
 
 @dataclass(frozen=True)
 class Commit:
@@ -111,6 +101,7 @@ def page(summary: Summary, explanations: dict[str, Explanation], ledger: Path | 
         columns=columns,
         errors=worst_errors(summary),
         ticks=ticks,
+        on_axis=on_axis,
         defects=[(defect, explanations.get(defect.check)) for defect in summary.defects],
         commits=history(ledger),
         broken=summary.count("fail", "crash", "timeout"),
