@@ -239,8 +239,9 @@ def prepared(folder: Path, code: str, name: str = "sums") -> tuple[list[Mutant],
         "false",
         folder / "log",
         {},
+        print,
     )
-    built = build(request, lambda mutants: mutants, print)
+    built = build(request, lambda mutants: mutants)
     path = os.pathsep.join(entry for entry in sys.path if entry)
     environment = built.environment | {"PYTHONPATH": f"{folder / 'project'}{os.pathsep}{path}"}
     return built.mutants, environment

@@ -25,8 +25,3 @@ def computing_operators(module: torch.nn.Module, tensors: list[torch.Tensor]) ->
         if isinstance(target, torch._ops.OpOverload)
         and any(result.alias_info is None for result in target._schema.returns)
     ]
-
-
-def has_triton_kernels(overload: torch._ops.OpOverload) -> bool:
-    """Whether `torch.library.triton_op` made the operator: compilers compile its kernels in their own way."""
-    return overload.name() in torch._library.triton.triton_ops_to_kernels

@@ -162,15 +162,14 @@ def change_rank(draw: DrawFn, sample: dict[str, Any], changes: set[str]) -> None
     """Gives all tensors of the largest rank another first dimension, or none."""
     tensors = tensors_of(sample)
     rank = max((len(tensor["shape"]) for tensor in tensors), default=0)
-    kept = [size for tensor in tensors if len(tensor["shape"]) == rank for size in tensor["shape"][:1]]
-    fewer = ["none"] if rank > 1 and len(set(kept)) == 1 else []
+    largest = [tensor for tensor in tensors if len(tensor["shape"]) == rank]
+    fewer = ["none"] if rank > 1 and len({tensor["shape"][0] for tensor in largest}) == 1 else []
     change = pick(draw, ["", "", "", "", "2", *fewer])
     if not change:
         return
     changes.add("ranks")
-    for tensor in tensors:
-        if len(tensor["shape"]) == rank:
-            tensor["shape"] = tensor["shape"][1:] if change == "none" else [int(change), *tensor["shape"]]
+    for tensor in largest:
+        tensor["shape"] = tensor["shape"][1:] if change == "none" else [int(change), *tensor["shape"]]
 
 
 def change_sizes(

@@ -11,14 +11,7 @@ from typing import Any
 
 import torch
 
-ENDING = (
-    signal.SIGSEGV,
-    signal.SIGBUS,
-    signal.SIGFPE,
-    signal.SIGILL,
-    signal.SIGABRT,
-    signal.SIGALRM,
-)
+ENDING = (signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGABRT, signal.SIGALRM)
 """Signals of which the process before the fork may have handlers."""
 
 

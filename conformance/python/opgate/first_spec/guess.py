@@ -18,10 +18,9 @@ SHAPES = [(4, 8), (8,), (2, 3, 8, 8), (2, 3, 8), (4, 4), (1, 3, 8, 8), (3, 8, 8)
 NUMBERS = [1, 2, 4]
 
 
-def tensor(shape: tuple[int, ...], dtype: str | None = None) -> dict[str, Any]:
+def tensor(shape: tuple[int, ...]) -> dict[str, Any]:
     """A tensor in the format of spec/sample_json.h."""
-    described: dict[str, Any] = {"shape": list(shape), "values": "uniform"}
-    return described if dtype is None else described | {"values": "uniform(0,1)", "dtype": dtype}
+    return {"shape": list(shape), "values": "uniform"}
 
 
 def value_for(argument: Any, shape: tuple[int, ...], number: int) -> Any:

@@ -19,12 +19,10 @@ def registration(function: Operator, seen: list[Seen], why_not: str) -> str:
     """The text of a module that registers the function. Question marks are for its author."""
     module = function.name.partition(":")[0]
     tuples = (function.recorded or {}).get("tuples", [])
-    names = [each.name for each in function.schema.arguments]
-    passed = [f"tuple({name})" if name in tuples else name for name in names]
-    keywords = [each.kwarg_only for each in function.schema.arguments]
     given = ", ".join(
-        f"{name}={value}" if keyword else value
-        for name, value, keyword in zip(names, passed, keywords, strict=True)
+        (f"{each.name}=" if each.kwarg_only else "")
+        + (f"tuple({each.name})" if each.name in tuples else each.name)
+        for each in function.schema.arguments
     )
     written = [each.name for each in function.schema.arguments if each.alias_info is not None]
     returned = new_results(function)

@@ -99,15 +99,13 @@ def main(request: dict[str, Any]) -> None:
         request["command"],
         Path(request["log"]),
         request["environment"],
+        lambda text: print(f"mutate: {text}", flush=True),
     )
     if any(file.endswith(Cpp.endings) for file in wanted.sources):
         _demand_parser()
     lines = changed_lines(root, request["diff"]) if request["diff"] else None
-    built = build(
-        wanted,
-        lambda mutants: chosen(mutants, request["kinds"], lines, request["most"], request["seed"]),
-        lambda text: print(f"mutate: {text}", flush=True),
-    )
+    how = (request["kinds"], lines, request["most"], request["seed"])
+    built = build(wanted, lambda mutants: chosen(mutants, *how))
     answer = {
         "mutants": [mutant.as_json() for mutant in built.mutants],
         "refused": [mutant.as_json() for mutant in built.refused],

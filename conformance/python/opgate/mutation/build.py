@@ -24,9 +24,7 @@ def read(root: Path, file: str, first: int = 1) -> Source[Any]:
     return source
 
 
-def build(
-    request: Build, choose: Callable[[list[Mutant]], list[Mutant]], announce: Callable[[str], None]
-) -> Built:
+def build(request: Build, choose: Callable[[list[Mutant]], list[Mutant]]) -> Built:
     """Builds the project with the mutants that `choose` selects from all. Raises UserError."""
     sources: list[Source[Any]] = []
     for language in LANGUAGES:
@@ -37,5 +35,5 @@ def build(
     for language in LANGUAGES:
         if mutants := [mutant for mutant in chosen if mutant.file.endswith(language.endings)]:
             own = [source for source in sources if source.file.endswith(language.endings)]
-            built.add(language.write(request, own, mutants, announce))
+            built.add(language.write(request, own, mutants))
     return built

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Generic, Protocol, TypeVar
@@ -26,6 +26,8 @@ class Build:
     command: str
     log: Path
     environment: dict[str, str]
+    announce: Callable[[str], None]
+    """Tells the user what is done next."""
 
 
 @dataclass
@@ -81,11 +83,5 @@ class Language(Protocol[AnyMutant]):
     def read(self, root: Path, file: str) -> Source[AnyMutant]:
         """Finds the mutants of a source, whose path is relative to `root`. Raises UserError."""
 
-    def write(
-        self,
-        request: Build,
-        sources: Sequence[Source[AnyMutant]],
-        chosen: list[Mutant],
-        announce: Callable[[str], None],
-    ) -> Built:
+    def write(self, request: Build, sources: list[Source[AnyMutant]], chosen: list[Mutant]) -> Built:
         """Makes programs that have the chosen mutants, which are not empty. Raises UserError."""

@@ -39,13 +39,5 @@ class Mutant:
 
     def as_json(self) -> dict[str, Any]:
         """What the program shows of it."""
-        return {
-            "number": self.number,
-            "kind": self.kind,
-            "file": self.file,
-            "line": self.place.line,
-            "column": self.place.column,
-            "function": self.place.function,
-            "original": self.original,
-            "mutated": self.mutated,
-        }
+        own = {name: getattr(self, name) for name in ("number", "kind", "file", "original", "mutated")}
+        return own | {name: getattr(self.place, name) for name in ("line", "column", "function")}

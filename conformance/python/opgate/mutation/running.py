@@ -113,13 +113,8 @@ class Finder(importlib.abc.MetaPathFinder):
             spec = next((each for each in found if each is not None), None)
         finally:
             self.searching.remove(name)
-        if (
-            spec is None
-            or not spec.origin
-            or not isinstance(spec.loader, importlib.machinery.SourceFileLoader)
-        ):
-            return None
-        changed = self.changed(Path(spec.origin))
+        is_source = spec is not None and isinstance(spec.loader, importlib.machinery.SourceFileLoader)
+        changed = self.changed(Path(spec.origin)) if is_source and spec.origin else None
         if changed is None:
             return None
         self.loaded[spec.loader.path] = changed

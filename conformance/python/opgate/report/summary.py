@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -29,7 +30,7 @@ class Group:
     op: str
     device: str
     check: str
-    counts: dict[str, int] = field(default_factory=dict)
+    counts: Counter[str] = field(default_factory=Counter)
     worst: dict[str, tuple[float, str]] = field(default_factory=dict)
     """By dtype: the worst error in ulps, and the id of its case."""
     text: str = ""
@@ -49,12 +50,12 @@ class Group:
     @property
     def broken(self) -> int:
         """The number of cases that broke their promise."""
-        return sum(self.counts.get(verdict, 0) for verdict in BROKEN)
+        return sum(self.counts[verdict] for verdict in BROKEN)
 
     @property
     def others(self) -> int:
         """The number of cases that broke their promise or have a wrong spec, besides that of the finding."""
-        return self.broken + self.counts.get("invalid", 0) - 1
+        return self.broken + self.counts["invalid"] - 1
 
 
 @dataclass
@@ -121,9 +122,9 @@ class Summary:
 
     header: dict[str, Any]
     groups: dict[tuple[str, str, str], Group]
-    owed: dict[str, int]
+    owed: Counter[str]
     """The number of owed cases, by reason."""
-    elsewhere: dict[str, int]
+    elsewhere: Counter[str]
     """The number of cases that passed on another machine, by the text that names the machine."""
     finished: str
     defects: list[Defect] = field(default_factory=list)
@@ -132,7 +133,7 @@ class Summary:
 
     def count(self, *verdicts: str) -> int:
         """Returns the number of cases with one of these verdicts."""
-        return sum(group.counts.get(verdict, 0) for group in self.groups.values() for verdict in verdicts)
+        return sum(group.counts[verdict] for group in self.groups.values() for verdict in verdicts)
 
     @property
     def has_reference(self) -> bool:
@@ -179,7 +180,7 @@ def read_summary(results: Path) -> Summary:
     header = next(lines, None)
     if header is None or "plan" not in header or "subjects" not in header:
         raise UserError(f"{results} is no results file of this version of OpGate")
-    summary = Summary(header, {}, {}, {}, "")
+    summary = Summary(header, {}, Counter(), Counter(), "")
     for line in lines:
         if "case" in line:
             _take(summary, line)
@@ -227,17 +228,14 @@ def _defect(line: dict[str, Any], broken: dict[str, dict[str, Any]]) -> Defect:
 def _take(summary: Summary, line: dict[str, Any]) -> None:
     case, verdict = line["case"], line["verdict"]
     parts = CaseId.of(case)
-    key = parts.row
-    group = summary.groups.get(key)
-    if group is None:
-        group = summary.groups[key] = Group(*key)
-    group.counts[verdict] = group.counts.get(verdict, 0) + 1
+    group = summary.groups.setdefault(parts.row, Group(*parts.row))
+    group.counts[verdict] += 1
     ulps = line.get("ulps", 0.0)
     if ulps and ulps > group.worst.get(parts.dtype, (0.0, ""))[0]:
         group.worst[parts.dtype] = (ulps, case)
     if verdict == "owed":
         group.owed = line["reason"]
-        summary.owed[line["reason"]] = summary.owed.get(line["reason"], 0) + 1
+        summary.owed[line["reason"]] += 1
     elif line.get("given_by") == "evidence":
         group.elsewhere = line["reason"]
-        summary.elsewhere[line["reason"]] = summary.elsewhere.get(line["reason"], 0) + 1
+        summary.elsewhere[line["reason"]] += 1

@@ -104,11 +104,6 @@ def constant_rows(tensor: torch.Tensor) -> torch.Tensor:
     return tensor[..., :1].expand(tensor.shape).contiguous() if tensor.dim() else tensor
 
 
-def sorted_rows(tensor: torch.Tensor) -> torch.Tensor:
-    """Each row in ascending order."""
-    return tensor.sort(-1).values if tensor.dim() else tensor
-
-
 def one_large(tensor: torch.Tensor) -> torch.Tensor:
     """One element of each row is ten times the others."""
     made = tensor.clone()
@@ -131,7 +126,7 @@ CHANGES: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
     "ten times as large": lambda tensor: tensor * 10,
     "five added": lambda tensor: tensor + 5,
     "negated": torch.neg,
-    "sorted rows": sorted_rows,
+    "sorted rows": lambda tensor: tensor.sort(-1).values if tensor.dim() else tensor,
     "one large element in a row": one_large,
 }
 LARGE_CHANGES = {label: CHANGES[label] for label in ("ten times as large", "five added")}

@@ -140,15 +140,8 @@ class Judge:
         of_arguments = hashlib.sha256(b"".join(contents)).hexdigest()
         self.record.append({"sample": self.now, "arguments": of_arguments, "results": digest})
         self.threads.append(int(reply.get("threads", 0)))
-        self.calls.append(
-            Call(
-                answer,
-                got,
-                digest,
-                any(reply["shared"]),
-                wrong_values(got, answer, given, self.earlier(answer), self.poison),
-            )
-        )
+        wrong = wrong_values(got, answer, given, self.earlier(answer), self.poison)
+        self.calls.append(Call(answer, got, digest, any(reply["shared"]), wrong))
         for old in self.calls[: -EARLIER if sum(each.numel() for each in got) < LARGE else -1]:
             old.results = []
         self.read_again("changes after the return", only=head["call"])

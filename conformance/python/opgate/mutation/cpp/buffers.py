@@ -20,15 +20,11 @@ def is_in_size_of_buffer(node: Node) -> bool:
         if outer.type == "argument_list" and declarator is not None and declarator.type == "init_declarator":
             return (
                 outer.named_children[0] == inner
-                and _declares_vector(declarator.parent)
+                and text(field(declarator.parent, "type")).startswith(("std::vector<", "vector<"))
                 and _is_used_by_element(declarator)
             )
         inner = outer
     return False
-
-
-def _declares_vector(declaration: Node | None) -> bool:
-    return text(field(declaration, "type")).startswith(("std::vector<", "vector<"))
 
 
 def _is_used_by_element(declarator: Node) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -42,13 +42,7 @@ class Cpp:
         lines = sorted({node.start_point.row + 1 for node in not_understood(root_node)})
         return Source(file, content, list(mutants_in(root_node)), lines)
 
-    def write(
-        self,
-        request: Build,
-        sources: Sequence[Source[Mutant]],
-        chosen: list[Mutant],
-        announce: Callable[[str], None],
-    ) -> Built:
+    def write(self, request: Build, sources: list[Source[Mutant]], chosen: list[Mutant]) -> Built:
         """Builds the copy until no mutant is left that the compiler refuses."""
         if not request.command:
             raise UserError(
@@ -68,7 +62,9 @@ class Cpp:
             numbers = {mutant.number for mutant in chosen}
             for source in sources:
                 write_if_changed(request.copy / source.file, instrumented(source, numbers))
-            announce(f"building {len(chosen)} mutants" + (f", attempt {attempt}" if attempt > 1 else ""))
+            request.announce(
+                f"building {len(chosen)} mutants" + (f", attempt {attempt}" if attempt > 1 else "")
+            )
             if (printed := _run(request)) is None:
                 not_understood = {
                     source.file: source.not_understood for source in sources if source.not_understood

@@ -36,16 +36,8 @@ class Instruction:
         return self.opcode.split(".")
 
 
-_NEIGHBOURS = {
-    "lt": "le",
-    "gt": "ge",
-    "eq": "ne",
-    "ltu": "leu",
-    "gtu": "geu",
-    "equ": "neu",
-    "lo": "ls",
-    "hi": "hs",
-}
+_NEIGHBOURS = {"lt": "le", "gt": "ge", "eq": "ne", "lo": "ls", "hi": "hs"}
+_NEIGHBOURS |= {"ltu": "leu", "gtu": "geu", "equ": "neu"}
 _COMPARISONS = _NEIGHBOURS | {other: one for one, other in _NEIGHBOURS.items()}
 _OPPOSITES = {"add": "sub", "sub": "add", "min": "max", "max": "min", "and": "or", "or": "and"}
 _AXES = {"%tid.x": "%tid.y", "%ctaid.x": "%ctaid.y", "%ntid.x": "%ntid.y", "%nctaid.x": "%nctaid.y"}

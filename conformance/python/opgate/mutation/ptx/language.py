@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -38,13 +38,7 @@ class Ptx:
         content = (root / file).read_bytes()
         return Source(file, content, list(_mutants_in(content)))
 
-    def write(
-        self,
-        request: Build,
-        sources: Sequence[Source[PtxMutant]],
-        chosen: list[Mutant],
-        announce: Callable[[str], None],  # noqa: ARG002
-    ) -> Built:
+    def write(self, request: Build, sources: list[Source[PtxMutant]], chosen: list[Mutant]) -> Built:
         """Writes the mutants into a file for the simulated device."""
         table = request.log.with_name("ptx_mutants.json")
         table.parent.mkdir(parents=True, exist_ok=True)

@@ -7,7 +7,7 @@ import hashlib
 import json
 import shutil
 import textwrap
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from opgate.mutation.language import Build, Built, Source
@@ -38,13 +38,7 @@ class Python:
         mutants = [mutant for site in sites(tree, text) for mutant in _mutants_of(site)]
         return Source(file, text.content, mutants)
 
-    def write(
-        self,
-        request: Build,
-        sources: Sequence[Source[PythonMutant]],
-        chosen: list[Mutant],
-        announce: Callable[[str], None],  # noqa: ARG002
-    ) -> Built:
+    def write(self, request: Build, sources: list[Source[PythonMutant]], chosen: list[Mutant]) -> Built:
         """Writes the modules, and the file that describes them for `running.py`."""
         numbers = {mutant.number for mutant in chosen}
         shutil.rmtree(request.python, ignore_errors=True)
