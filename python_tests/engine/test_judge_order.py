@@ -25,7 +25,7 @@ def test_a_sample_whose_result_has_one_value_comes_last() -> None:
 
 def answer_of(result: torch.Tensor) -> RightAnswer:
     """What is right for a sample whose result is this tensor."""
-    return RightAnswer(Sample("secret", "", []), Returned([result], None, [], [[]]), [result], [result], [])
+    return RightAnswer(Sample("secret", "", []), Returned([result], None, [], [[]]), [result], [result])
 
 
 def order_of(answers: list[RightAnswer], seed: int) -> list[RightAnswer]:

@@ -84,7 +84,7 @@ def test_a_second_model_of_that_name_is_refused_with_the_first_place(
 ) -> None:
     opgate.model("Twin")(describe_all_but())
     first = models["Twin"]
-    with pytest.raises(ValueError, match="model Twin is described already, at ") as raised:
+    with pytest.raises(ValueError, match="Twin has a spec already, at ") as raised:
         opgate.model("Twin")(describe_all_but())
     assert str(raised.value).endswith(first.where)
     assert models["Twin"] is first

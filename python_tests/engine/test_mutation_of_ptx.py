@@ -35,8 +35,8 @@ def mutants_of(folder: Path, code: str) -> list[Mutant]:
     for mutant, each in zip(mutants, for_device, strict=True):
         found = source.content[each["begin"] : each["end"]].decode()
         assert " ".join(found.split()) == mutant.original
-        assert each["kernel"] == ("" if mutant.function == "twice" else "kernel")
-    return [mutant for mutant in mutants if mutant.function == "kernel"]
+        assert each["kernel"] == ("" if mutant.place.function == "twice" else "kernel")
+    return [mutant for mutant in mutants if mutant.place.function == "kernel"]
 
 
 @pytest.mark.parametrize(
@@ -85,5 +85,10 @@ def test_the_place_of_a_mutant(tmp_path: Path) -> None:
     """Lines and columns count from 1; functions that kernels call have mutants of their own."""
     mutants_of(tmp_path, "ret;")
     (mutant,) = read(tmp_path, "kernel.ptx", 5).mutants
-    assert (mutant.number, mutant.line, mutant.column, mutant.function) == (5, 7, 5, "twice")
+    assert (mutant.number, mutant.place.line, mutant.place.column, mutant.place.function) == (
+        5,
+        7,
+        5,
+        "twice",
+    )
     assert (mutant.original, mutant.mutated) == ("add.f32 %r, %x, %x;", "sub.f32 %r, %x, %x;")

@@ -24,8 +24,8 @@ def mutants_in(folder: Path, code: str) -> list[Mutant]:
     with_switches = instrumented(source, everything)
     compile(with_switches, "source.py", "exec")
     assert with_switches.count(b"\n") == code.count("\n")
-    for kernel in kernels(source, everything):
-        for mutated in kernel["mutants"].values():
+    for of_kernel in kernels(source, everything).values():
+        for mutated in of_kernel.values():
             assert isinstance(ast.parse(mutated).body[0], ast.FunctionDef)
     return source.mutants
 
@@ -145,7 +145,7 @@ def test_the_text_of_a_refusal_has_no_mutants_and_its_condition_has(tmp_path: Pa
 def test_a_mutant_knows_its_function_and_place(tmp_path: Path) -> None:
     code = "class Cubed:\n  @staticmethod\n  def forward(ctx, x):\n    return [g(y < 2) for y in x]\n"
     first = mutants_in(tmp_path, code)[0]
-    assert (first.function, first.line, first.column) == ("Cubed.forward", 4, 15)
+    assert (first.place.function, first.place.line, first.place.column) == ("Cubed.forward", 4, 15)
 
 
 @pytest.mark.parametrize(
@@ -190,8 +190,8 @@ def test_a_sum_in_a_kernel_is_rounded_to_a_narrower_type(tmp_path: Path) -> None
     (tmp_path / "source.py").write_text(code)
     source = read(tmp_path, "source.py")
     assert [each.kind for each in source.mutants] == ["deletion", "accumulator", "arithmetic"]
-    (kernel,) = kernels(source, [2])
-    assert kernel == {"line": 3, "mutants": {2: "def f(x):\n  s = (s + (x)).to(tl.bfloat16).to(s.dtype)\n"}}
+    code_of_kernel = "def f(x):\n  s = (s + (x)).to(tl.bfloat16).to(s.dtype)\n"
+    assert kernels(source, [2]) == {3: {2: code_of_kernel}}
     assert instrumented(source, [1, 2, 3]) == code.encode(), "Triton compiles it as it was"
 
 
@@ -239,8 +239,9 @@ def prepared(folder: Path, code: str, name: str = "sums") -> tuple[list[Mutant],
         "false",
         folder / "log",
         {},
+        print,
     )
-    built = build(request, lambda mutants: mutants, print)
+    built = build(request, lambda mutants: mutants)
     path = os.pathsep.join(entry for entry in sys.path if entry)
     environment = built.environment | {"PYTHONPATH": f"{folder / 'project'}{os.pathsep}{path}"}
     return built.mutants, environment
@@ -344,7 +345,7 @@ def test_triton_compiles_the_chosen_mutant_of_a_kernel_under_another_key(tmp_pat
     pytest.importorskip("triton")
     mutants, environment = prepared(tmp_path, KERNELS, "kernels")
     by_kind = {each.kind: each.number for each in mutants}
-    of_outer = [each.number for each in mutants if each.function in ("inner", "outer")]
+    of_outer = [each.number for each in mutants if each.place.function in ("inner", "outer")]
 
     def lines(number: int) -> list[str]:
         run = printed(environment, KERNEL_PROGRAM, number)
@@ -377,5 +378,5 @@ def test_a_source_is_described_for_the_workers(tmp_path: Path) -> None:
     mutants, environment = prepared(tmp_path, MODULE)
     table = json.loads(Path(environment["OPGATE_PYTHON_MUTANTS"]).read_text())
     (source,) = table["sources"]
-    assert (source["name"], source["functions"], source["kernels"]) == ("sums", ["sum_below"], [])
+    assert (source["name"], source["functions"], source["kernels"]) == ("sums", ["sum_below"], {})
     assert len(mutants) > 5

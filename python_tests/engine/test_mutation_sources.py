@@ -17,8 +17,8 @@ from opgate.mutation.cpp.language import HEADER, HEADER_NAME, instrumented
 def mutants_of(folder: Path, code: str) -> list[tuple[str, str, str]]:
     """The kinds, originals and mutants of the body of a function."""
     (folder / "source.cpp").write_text(code)
-    changes = read(folder, "source.cpp").changes
-    return [(each.kind, each.original, each.mutated) for each in changes]
+    mutants = read(folder, "source.cpp").mutants
+    return [(each.kind, each.original, each.mutated) for each in mutants]
 
 
 @pytest.mark.parametrize(
@@ -146,7 +146,7 @@ def test_each_mutant_that_is_kept_as_equivalent_exists(source: Path) -> None:
     for file in {each["file"] for each in kept}:
         existing |= {
             (file, each.place.function, in_one_line(each.original), in_one_line(each.mutated))
-            for each in read(source, file).changes
+            for each in read(source, file).mutants
         }
     assert [
         each
@@ -193,7 +193,7 @@ int main(int, char** words) {
 def test_one_program_has_all_mutants_behind_switches(tmp_path: Path) -> None:
     (tmp_path / "source.cpp").write_text(PROGRAM)
     source = read(tmp_path, "source.cpp")
-    mutants = [each for each in source.mutants if each.function.startswith("sum_below")]
+    mutants = [each for each in source.mutants if each.place.function.startswith("sum_below")]
     (tmp_path / HEADER_NAME).write_bytes(HEADER.read_bytes())
     everything = instrumented(source, [each.number for each in mutants])
     (tmp_path / "mutated.cpp").write_bytes(everything)

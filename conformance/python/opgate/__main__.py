@@ -1,5 +1,5 @@
 """`python -m opgate`: the Python worker; started by `opgate`, not by users."""
 
-from opgate.worker.worker import main
+from opgate.worker.serving import main
 
 main()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from pathlib import Path
 
 from opgate.engines.choice import PACKAGE, NoEngineError, engine_for, supported_torch
 from opgate.engines.torch_here import Torch
@@ -26,7 +25,8 @@ def main() -> None:
     os.environ.setdefault("OPGATE_PYTHON", sys.executable)
     if torch.folder.parent != PACKAGE.parent:
         # The program finds torch's libraries beside this package; elsewhere the loader has to be asked.
-        _prepend("LD_LIBRARY_PATH", torch.folder / "lib")
+        present = [folders] if (folders := os.environ.get("LD_LIBRARY_PATH")) else []
+        os.environ["LD_LIBRARY_PATH"] = os.pathsep.join([str(torch.folder / "lib"), *present])
     os.execv(folder / "bin" / "opgate", ["opgate", *sys.argv[1:]])
 
 
@@ -38,8 +38,3 @@ def demand_one_torch(torch: Torch) -> None:
             f"there are two torches: Python imports {torch.folder}, and {beside} lies beside OpGate, whose "
             "libraries the program would load. Remove one of them, or install OpGate beside the first"
         )
-
-
-def _prepend(variable: str, folder: Path) -> None:
-    present = os.environ.get(variable)
-    os.environ[variable] = os.pathsep.join([str(folder), *([present] if present else [])])

@@ -5,7 +5,12 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Callable
 from typing import Any
+
+
+class UserError(Exception):
+    """Something that the user must fix; the message says what."""
 
 
 def asked() -> dict[str, Any]:
@@ -13,3 +18,12 @@ def asked() -> dict[str, Any]:
     with os.fdopen(int(sys.argv[1])) as file:
         request: dict[str, Any] = json.load(file)
     return request
+
+
+def status_of(work: Callable[[], int | None]) -> int:
+    """The exit status of the work, or 2 if it raises a UserError, which is printed."""
+    try:
+        return work() or 0
+    except UserError as error:
+        print(f"opgate: {error}", file=sys.stderr)
+        return 2

@@ -13,8 +13,9 @@ from typing import Any
 import pytest
 from changes import Runs
 from harness import Completed, assert_refused
+from opgate.request import UserError
 from opgate.waivers.__main__ import known_failures
-from opgate.waivers.known_failure import KnownFailure, UnreadableList
+from opgate.waivers.known_failure import KnownFailure
 
 BROKEN = "stride_blind,wrong_gradient"
 ISSUE = "https://example.org/issues/12"
@@ -201,7 +202,7 @@ def test_other_waivers_stay_and_a_file_that_was_not_named_is(
     ],
 )
 def test_a_list_that_cannot_be_read_is_named(name: str, text: str, said: str, tmp_path: Path) -> None:
-    with pytest.raises(UnreadableList, match=re.escape(said)):
+    with pytest.raises(UserError, match=re.escape(said)):
         known(tmp_path, text, name)
 
 

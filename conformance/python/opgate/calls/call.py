@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import torch
 
 from opgate import _engine
 from opgate.calls.case_id import CaseId
-from opgate.calls.compiled_graph import computing_operators, has_triton_kernels
+from opgate.calls.compiled_graph import computing_operators
 from opgate.functions.registered import FUNCTIONS, operator_of
 from opgate.specs.model import MODELS, ModelSpec
 
@@ -65,19 +65,6 @@ def overload_of(name: str) -> torch._ops.OpOverload:
     return getattr(getattr(getattr(torch.ops, namespace), plain), overload or "default")
 
 
-class Packages(Protocol):
-    """The AOTInductor packages of a run, as checks see them; `PackageStore` implements it."""
-
-    def not_tried(self, call: Call) -> str | None:
-        """The reason why no package of the call was attempted; None if one was."""
-
-    def outputs(self, call: Call) -> list[torch.Tensor]:
-        """What the package returned for the call. Raises RuntimeError if it returned nothing."""
-
-    def outputs_for(self, call: Call, tensors: list[torch.Tensor]) -> list[torch.Tensor]:
-        """What the package returns for the call with other inputs. Raises RuntimeError if it raises."""
-
-
 class Refused(RuntimeError):
     """The operator raises on a sample of its spec, so that nothing can be judged: the spec is at fault."""
 
@@ -91,7 +78,8 @@ class Call:
     """One call. `id` is SUBJECT/DTYPE/SAMPLE/VARIANT/DEVICE; everything else is derived from it."""
 
     id: str
-    packages: Packages
+    packages: Any
+    """The AOTInductor packages of the run: a PackageStore, which is of a room above this one."""
 
     @cached_property
     def described(self) -> dict[str, Any]:
@@ -139,7 +127,8 @@ class Call:
 
         It then generates code for them, and this code rounds in its own way.
         """
-        if not self.is_model and has_triton_kernels(self.overload):
+        # Compilers compile the kernels of an operator that torch.library.triton_op made in their own way.
+        if not self.is_model and self.overload.name() in torch._library.triton.triton_ops_to_kernels:
             return True
         called = computing_operators(self.module(), self.tensors())
         if self.is_model:

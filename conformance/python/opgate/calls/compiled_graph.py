@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 
 
@@ -21,16 +19,9 @@ def computing_operators(module: torch.nn.Module, tensors: list[torch.Tensor]) ->
     except Exception:  # a fake kernel may raise anything; fake.exists and export.graph report it
         return []
     called = [node.target for node in traced.graph.nodes if node.op == "call_function"]
-    return [target for target in called if computes(target)]
-
-
-def has_triton_kernels(overload: torch._ops.OpOverload) -> bool:
-    """Whether `torch.library.triton_op` made the operator: compilers compile its kernels in their own way."""
-    return overload.name() in torch._library.triton.triton_ops_to_kernels
-
-
-def computes(target: Any) -> bool:
-    """Whether a node that calls `target` may return other values than those of its arguments."""
-    return isinstance(target, torch._ops.OpOverload) and any(
-        result.alias_info is None for result in target._schema.returns
-    )
+    return [
+        target
+        for target in called
+        if isinstance(target, torch._ops.OpOverload)
+        and any(result.alias_info is None for result in target._schema.returns)
+    ]

@@ -27,6 +27,11 @@ def wait_for(device: str) -> None:
         torch.get_device_module(device).synchronize()
 
 
+def take_failure(place: str) -> str:
+    """How the simulated device has failed since it was asked last, and repairs it: "" if it has not."""
+    return _engine.take_failure() if place == "sim" else ""
+
+
 def end_if_lost(place: str) -> None:
     """Ends the process if a kernel has made the device unusable: each later call here would repeat its error.
 
@@ -35,8 +40,7 @@ def end_if_lost(place: str) -> None:
     """
     if place in ("cpu", "sim") or not _engine.is_lost(place):
         return
-    print(f"the {place} context of this process is lost after this call", file=sys.stderr)
-    sys.stderr.flush()
+    print(f"the {place} context of this process is lost after this call", file=sys.stderr, flush=True)
     os._exit(1)
 
 

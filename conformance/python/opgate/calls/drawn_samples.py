@@ -139,7 +139,12 @@ def combine(
             if not isinstance(value, dict) and fits and value not in found:
                 found.append(value)
         if chosen.free and not isinstance(own, dict):
-            found += [value for value in [scaled(own, half), scaled(own, twice)] if value not in found]
+            # Half of a number that may count something, and twice one that is hardly one of three choices.
+            others = [
+                scaled(own, lambda n: n // 2 if n > 1 else n),
+                scaled(own, lambda n: n * 2 if n > 3 else n),
+            ]
+            found += [value for value in others if value not in found]
         value = pick(draw, found)
         if value != own:
             changes.add("arguments that are no tensors")
@@ -147,35 +152,24 @@ def combine(
 
 
 def scaled(value: Any, by: Callable[[int], int]) -> Any:
-    """A whole number, or each of a list, by which groups, blocks or windows become others."""
+    """A whole number, or each of a list, changed: groups, blocks, windows or sizes become others."""
     if isinstance(value, list):
         return [scaled(part, by) for part in value]
     return by(value) if is_number(value) else value
-
-
-def half(number: int) -> int:
-    """Half of a number that may count something."""
-    return number // 2 if number > 1 else number
-
-
-def twice(number: int) -> int:
-    """Twice a number that is hardly one of three choices."""
-    return number * 2 if number > 3 else number
 
 
 def change_rank(draw: DrawFn, sample: dict[str, Any], changes: set[str]) -> None:
     """Gives all tensors of the largest rank another first dimension, or none."""
     tensors = tensors_of(sample)
     rank = max((len(tensor["shape"]) for tensor in tensors), default=0)
-    kept = [size for tensor in tensors if len(tensor["shape"]) == rank for size in tensor["shape"][:1]]
-    fewer = ["none"] if rank > 1 and len(set(kept)) == 1 else []
+    largest = [tensor for tensor in tensors if len(tensor["shape"]) == rank]
+    fewer = ["none"] if rank > 1 and len({tensor["shape"][0] for tensor in largest}) == 1 else []
     change = pick(draw, ["", "", "", "", "2", *fewer])
     if not change:
         return
     changes.add("ranks")
-    for tensor in tensors:
-        if len(tensor["shape"]) == rank:
-            tensor["shape"] = tensor["shape"][1:] if change == "none" else [int(change), *tensor["shape"]]
+    for tensor in largest:
+        tensor["shape"] = tensor["shape"][1:] if change == "none" else [int(change), *tensor["shape"]]
 
 
 def change_sizes(
@@ -209,14 +203,7 @@ def change_sizes(
             changes.add("sizes")
         tensor["shape"] = shape
     if tied and chosen.free and pick(draw, [False, True]):  # a number may be a size
-        sample["arguments"] = [followed(value, drawn) for value in sample["arguments"]]
-
-
-def followed(value: Any, drawn: dict[int, int]) -> Any:
-    """The value with new sizes instead of old ones."""
-    if isinstance(value, list):
-        return [followed(part, drawn) for part in value]
-    return drawn.get(value, value) if is_number(value) and value > 1 else value
+        sample["arguments"] = scaled(sample["arguments"], lambda n: drawn.get(n, n) if n > 1 else n)
 
 
 def put_zeros(draw: DrawFn, sample: dict[str, Any], changes: set[str], *, floating: bool) -> None:

@@ -14,8 +14,9 @@ if TYPE_CHECKING:
 def other_inputs(call: Call, tensors: list[torch.Tensor]) -> Iterator[tuple[int, list[torch.Tensor]]]:
     """For each size, that size and the inputs with one more; nothing if the spec trusts an argument."""
     if not call.described["trusted"]:
-        for size in _sizes(tensors):
-            yield size, _resized_all(tensors, size, size + 1)
+        # 0 and 1 have special meanings.
+        for size in sorted({size for tensor in tensors for size in tensor.shape if size > 1}):
+            yield size, [resized(tensor, size, size + 1) for tensor in tensors]
 
 
 def shapes(tensors: list[torch.Tensor]) -> str:
@@ -23,17 +24,8 @@ def shapes(tensors: list[torch.Tensor]) -> str:
     return ", ".join(str(list(tensor.shape)) for tensor in tensors)
 
 
-def _sizes(tensors: list[torch.Tensor]) -> list[int]:
-    """The sizes that can be changed, each once; 0 and 1 have special meanings."""
-    return sorted({size for tensor in tensors for size in tensor.shape if size > 1})
-
-
-def _resized_all(tensors: list[torch.Tensor], old: int, new: int) -> list[torch.Tensor]:
-    """Resizes every dim of size `old` to `new`. Values repeat, so that indices stay in range."""
-    return [_resized(tensor, old, new) for tensor in tensors]
-
-
-def _resized(tensor: torch.Tensor, old: int, new: int) -> torch.Tensor:
+def resized(tensor: torch.Tensor, old: int, new: int) -> torch.Tensor:
+    """A copy with each dim of size `old` resized to `new`. Values repeat, so that indices stay in range."""
     result = tensor
     for dim, size in enumerate(tensor.shape):
         if size == old:

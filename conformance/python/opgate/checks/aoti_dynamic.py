@@ -5,7 +5,7 @@ from __future__ import annotations
 from opgate.calls.call import Call, first_line, flat_tensors
 from opgate.calls.resize import other_inputs, shapes
 from opgate.judging.judgement import PASS, Judgement, fail, owed
-from opgate.judging.registry import check
+from opgate.judging.registry import ONCE, check
 from opgate.packages.package import snapshot
 
 PROMISED = "the package, compiled once with open sizes, returns eager's values for other sizes"
@@ -14,9 +14,7 @@ PROMISED = "the package, compiled once with open sizes, returns eager's values f
 @check(
     "aoti.dynamic",
     registered=True,
-    variants="contiguous",
-    dtypes="first",
-    first_sample=True,
+    **ONCE,
     models=True,
     imports=("torch.export", "torch._inductor.compile_fx"),
     needs_package=True,

@@ -10,7 +10,7 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 
 from opgate import _engine
 from opgate.calls.call import Call, first_line
-from opgate.judging.judgement import PASS, Judgement, fail
+from opgate.judging.judgement import PASS, Judgement, fail, first_failure
 from opgate.judging.registry import check
 
 PROMISED = "the fake class answers every method as the class itself does, except for the values of tensors"
@@ -87,9 +87,6 @@ def judge(call: Call) -> Judgement:
     if not has_fake(call.subject):
         return fail(PROMISED, "no fake class is registered", "the module that registers it is not imported")
     namespace, name = call.subject.split("::")
-    for sequence in _engine.class_sequences(call.id, SEQUENCES):
-        real = getattr(getattr(torch.classes, namespace), name)(*sequence["construct"])
-        judgement = judge_sequence(real, sequence["calls"])
-        if judgement != PASS:
-            return judgement
-    return PASS
+    real = getattr(getattr(torch.classes, namespace), name)
+    sequences = _engine.class_sequences(call.id, SEQUENCES)
+    return first_failure(judge_sequence(real(*each["construct"]), each["calls"]) for each in sequences)

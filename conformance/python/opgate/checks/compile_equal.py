@@ -9,12 +9,11 @@ from typing import Any
 import torch
 
 from opgate.calls.call import Call, flat_tensors
-from opgate.calls.nearness import difference_at_largest
+from opgate.calls.comparing import difference_at_largest, strides
 from opgate.calls.resize import other_inputs, shapes
-from opgate.calls.strides import strides
 from opgate.judging.compiler_failure import judge_failure
-from opgate.judging.judgement import PASS, Judgement, fail, owed
-from opgate.judging.registry import check
+from opgate.judging.judgement import PASS, Judgement, fail, first_failure, owed
+from opgate.judging.registry import ONCE, check
 
 PROMISED = "compiled without a graph break, the call returns what eager returns"
 # The compiler computes gradients with operators of its own, which round differently: as in grad.reference.
@@ -124,9 +123,7 @@ def judge_dynamic(call: Call, tensors: list[torch.Tensor]) -> Judgement:
     needs_compiler=True,
     needs_fake=True,
     imports=("torch._dynamo", "torch._functorch.config", "torch._inductor.compile_fx"),
-    variants="contiguous",
-    dtypes="first",
-    first_sample=True,
+    **ONCE,
     models=True,
 )
 def judge(call: Call) -> Judgement:
@@ -139,5 +136,4 @@ def judge(call: Call) -> Judgement:
     # AOTAutograd's cache on disk knows an operator by its name, and would return what an earlier build was
     # traced to.
     with torch._functorch.config.patch(enable_autograd_cache=False):
-        judgement = judge_static(call, tensors)
-        return judgement if judgement != PASS else judge_dynamic(call, tensors)
+        return first_failure(judge(call, tensors) for judge in (judge_static, judge_dynamic))

@@ -12,7 +12,7 @@ from opgate.calls.call import Call, first_line
 from opgate.checks.compile_equal import Seen, difference, run
 from opgate.functions.registered import FUNCTIONS, in_python
 from opgate.judging.judgement import PASS, Judgement, fail
-from opgate.judging.registry import check
+from opgate.judging.registry import ONCE, check
 
 PROMISED = "compiled as it is, without being an operator, the function returns what eager returns"
 TRACED = "torch.compile traces the function as it is, without a graph break"
@@ -51,18 +51,11 @@ def graph_breaks(call: Call) -> list[str]:
     return [place_of(reason) for reason in explained.break_reasons if reason.graph_break]
 
 
-def note(promised: str, happened: str, likely: str) -> Judgement:
-    """Nobody has promised it: a pass, with what the author should know."""
-    return Judgement("pass", promised, happened, likely)
-
-
 @check(
     "compile.function",
     slow=True,
     imports=("torch._dynamo", "torch._functorch.config"),
-    variants="contiguous",
-    dtypes="first",
-    first_sample=True,
+    **ONCE,
     subjects=functions,
 )
 def judge(call: Call) -> Judgement:
@@ -75,7 +68,8 @@ def judge(call: Call) -> Judgement:
         got, _ = seen(torch.compile(call.module_of_function(), backend=BACKEND, dynamic=False), call)
         breaks = graph_breaks(call)
     except Exception as error:  # the compiler raises errors of many kinds
-        return note(
+        return Judgement(  # which nobody has promised: a pass, with what the author should know
+            "pass",
             PROMISED,
             f"torch.compile raises: {first_line(error)}",
             "callers who compile their model get this error; torch.compiler.disable the function, or "
@@ -94,7 +88,8 @@ def judge(call: Call) -> Judgement:
     if not breaks:
         return PASS
     more = f"; and at {len(breaks) - 1} further places" if len(breaks) > 1 else ""
-    return note(
+    return Judgement(
+        "pass",
         TRACED,
         f"the graph breaks at {breaks[0]}{more}",
         "torch.export refuses such a function, and Python runs between the graphs; if that matters, register "

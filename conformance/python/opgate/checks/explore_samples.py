@@ -11,7 +11,7 @@ from opgate import _engine
 from opgate.calls.call import Call
 from opgate.calls.drawn_samples import ZEROS, Drawn, draw_sample, not_large, pick, ways_to_vary
 from opgate.judging.judgement import Judgement, fail
-from opgate.judging.registry import check
+from opgate.judging.registry import ONCE, check
 
 if TYPE_CHECKING:
     from hypothesis.strategies import DrawFn
@@ -91,41 +91,29 @@ def checks_for(call: Call) -> list[str]:
     return [name for name in exploring if not (call.described["lacks_fake"] and name.startswith("fake."))]
 
 
-def finding(call: Call, found: Found) -> Judgement:
+def finding_of(call: Call, found: Found) -> Judgement:
     """The finding for the smallest failing example, with the line to keep it as a sample."""
-    kept = json.dumps({"op": call.subject, "sample": found.example.sample})
-    layout = "" if found.example.variant == "contiguous" else f" with {found.example.variant}"
-    example = f"{found.example.dtype}, sample '{found.example.sample['name']}'{layout}"
+    example, said = found.example, found.judgement
+    layout = "" if example.variant == "contiguous" else f" with {example.variant}"
+    told = f"{example.dtype}, sample '{example.sample['name']}'{layout}"
     shown_by = json.dumps(
-        {
-            "check": found.name,
-            "dtype": found.example.dtype,
-            "variant": found.example.variant,
-            "sample": found.example.sample,
-        }
+        {"check": found.name, "dtype": example.dtype, "variant": example.variant, "sample": example.sample}
     )
-    if found.judgement["verdict"] == "crash":
-        stack = found.judgement.get("stack", [])
-        ended = found.judgement.get("ended", "")
-        return Judgement(
-            "crash",
-            reason=f"{found.judgement['reason']}; for {example}",
-            ended=ended,
-            stack=stack,
-            example=shown_by,
-        )
-    said = fail(
+    if said["verdict"] == "crash":
+        how = {name: said[name] for name in ("ended", "stack") if name in said}
+        return Judgement("crash", reason=f"{said['reason']}; for {told}", example=shown_by, **how)
+    finding = fail(
         f"{found.name} passes for every sample like those of the spec",
-        f"{example}: {found.judgement.get('happened', '')}",
-        found.judgement.get("likely", ""),
+        f"{told}: {said.get('happened', '')}",
+        said.get("likely", ""),
         detail=[
             "to keep it as a sample, put this line into a .json file of the folder that `regressions` in "
             "opgate.toml names:",
-            kept,
+            json.dumps({"op": call.subject, "sample": example.sample}),
         ],
     )
-    fault = {name: found.judgement.get(name, "") for name in ("fault", "about", "differs", "mistake")}
-    return replace(said, **fault, seen_by=found.name, seen_at=found.example.variant, example=shown_by)
+    fault = {name: said.get(name, "") for name in ("fault", "about", "differs", "mistake")}
+    return replace(finding, **fault, seen_by=found.name, seen_at=example.variant, example=shown_by)
 
 
 @check(
@@ -134,9 +122,7 @@ def finding(call: Call, found: Found) -> Judgement:
     imports=("hypothesis",),
     packages=("hypothesis",),
     extra="explore",
-    variants="contiguous",
-    dtypes="first",
-    first_sample=True,
+    **ONCE,
 )
 def judge(call: Call) -> Judgement:
     """Draws examples, the same in every run, and shrinks the first that breaks a promise."""
@@ -183,7 +169,7 @@ def judge(call: Call) -> Judgement:
     try:
         holds()
     except Found as found:
-        return finding(call, found)
+        return finding_of(call, found)
     except hypothesis.errors.Unsatisfiable:
         pass  # the operator refuses all but the samples of the spec, the first of which was judged
     return Judgement("pass", remarks=tally.text(choices))

@@ -9,7 +9,7 @@ import torch
 
 from opgate.calls.call import Call, first_line, flat_tensors
 from opgate.calls.resize import other_inputs, shapes
-from opgate.judging.judgement import PASS, Judgement, fail
+from opgate.judging.judgement import PASS, Judgement, fail, first_failure
 from opgate.judging.registry import check
 
 if TYPE_CHECKING:
@@ -59,10 +59,8 @@ def judge_resized(
 
 def judge_traced(call: Call, tensors: list[torch.Tensor], sizes: str) -> Judgement:
     """Traces the call with `sizes`, a key of KINDS, and checks that they stay symbolic and are right."""
-    from opgate.calls.symbolic_trace import (
-        KINDS,
-        trace,
-    )  # this import takes as long as torch's own, so only this check pays for it
+    # This import takes as long as torch's own, so only this check pays for it.
+    from opgate.calls.symbolic_trace import KINDS, trace
 
     try:
         traced = trace(call, tensors, KINDS[sizes])
@@ -74,11 +72,8 @@ def judge_traced(call: Call, tensors: list[torch.Tensor], sizes: str) -> Judgeme
             if "Guard" in type(error).__name__ or "DataDependent" in type(error).__name__
             else "",
         )
-    for size, other in other_inputs(call, tensors):
-        judgement = judge_resized(call, traced, tensors, size, other)
-        if judgement != PASS:
-            return judgement
-    return PASS
+    others = other_inputs(call, tensors)
+    return first_failure(judge_resized(call, traced, tensors, size, other) for size, other in others)
 
 
 @check(

@@ -9,10 +9,10 @@ import torch
 
 from opgate import _engine
 from opgate.calls.call import Call, first_line, flat_tensors
-from opgate.calls.nearness import difference_at_largest
+from opgate.calls.comparing import difference_at_largest
 from opgate.calls.resize import other_inputs, shapes
-from opgate.judging.judgement import PASS, Judgement, fail, invalid
-from opgate.judging.registry import check
+from opgate.judging.judgement import PASS, Judgement, fail, first_failure, invalid
+from opgate.judging.registry import ONCE, check
 from opgate.packages.package import open_sizes
 from opgate.specs.names import name_of
 from opgate.specs.onnx_forms import FORMS, Form, operators
@@ -100,9 +100,7 @@ def judge_run(call: Call, model: Any, tensors: list[torch.Tensor]) -> Judgement:
     imports=("torch.onnx", "onnxscript"),
     packages=("onnx", "onnxruntime", "onnxscript"),
     extra="onnx",
-    variants="contiguous",
-    dtypes="first",
-    first_sample=True,
+    **ONCE,
     subjects=operators,
     device="cpu",  # onnxruntime runs the model there
     reference=True,
@@ -110,9 +108,5 @@ def judge_run(call: Call, model: Any, tensors: list[torch.Tensor]) -> Judgement:
 def judge(call: Call) -> Judgement:
     """Exports the call in every form that its library offers."""
     call.eager()
-    for form in FORMS:
-        if name_of(call.overload) in form.operators:
-            judgement = judge_form(call, form)
-            if judgement != PASS:
-                return judgement
-    return PASS
+    name = name_of(call.overload)
+    return first_failure(judge_form(call, form) for form in FORMS if name in form.operators)

@@ -10,7 +10,7 @@ import torch
 
 from opgate import _engine
 from opgate.calls.call import Call, first_line, flat_tensors
-from opgate.judging.judgement import PASS, Judgement, fail
+from opgate.judging.judgement import PASS, Judgement, fail, first_failure
 from opgate.judging.registry import check
 
 PROMISED = "torch.func.vmap returns what the calls one by one return"
@@ -73,9 +73,6 @@ def judge(call: Call) -> Judgement:
     """Maps over rows of all tensors, at the front and at the end, and of each tensor alone."""
     tensors = call.tensors()
     with torch.no_grad():
-        for dims in batchings(tensors):
-            for place in (0, ROWS - 1):
-                judgement = judge_row(call, tensors, dims, place)
-                if judgement != PASS:
-                    return judgement
-    return PASS
+        return first_failure(
+            judge_row(call, tensors, dims, place) for dims in batchings(tensors) for place in (0, ROWS - 1)
+        )

@@ -13,6 +13,7 @@ import sysconfig
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TextIO
 
 from opgate.engines.choice import PACKAGE, binding_in, engine_folder
 from opgate.engines.torch_here import Torch
@@ -33,13 +34,13 @@ def build_engine(torch: Torch, jobs: int) -> Path:
     What an interrupted build has compiled is kept and used by the next one. Raises BuildError.
     """
     engine = engine_folder(torch)
-    cmake = _tools()
+    tools = _tools()
     work = engine.parent / "building" / engine.name
     try:
         work.mkdir(parents=True, exist_ok=True)
         with _alone(work):
-            _compile(cmake, work, jobs)
-            return _install(cmake, work, engine)
+            _compile(tools, work, jobs)
+            return _install(tools["cmake"], work, engine)
     except OSError as error:
         raise BuildError(
             f"cannot write {error.filename or work}: {error.strerror}; set XDG_CACHE_HOME to a folder with a "
@@ -47,17 +48,17 @@ def build_engine(torch: Torch, jobs: int) -> Path:
         ) from error
 
 
-def _tools() -> Path:
-    """The program cmake. Raises BuildError if something that the build needs is missing."""
+def _tools() -> dict[str, str]:
+    """The programs cmake and ninja, by name. Raises BuildError if something that it needs is missing."""
     if not SOURCES.exists():
         raise BuildError(
             "this OpGate has no sources, since it was not installed by pip: build it again there, with "
             "the torch that is here now"
         )
-    programs = Path(sys.executable).parent
-    found = {name: _program(name, programs) for name in ("cmake", "ninja")}
-    missing = [name for name, path in found.items() if path is None]
-    if missing:
+    places = [str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)]
+    names = ("cmake", "ninja")
+    found = {name: path for name in names if (path := shutil.which(name, path=os.pathsep.join(places)))}
+    if missing := [name for name in names if name not in found]:
         raise BuildError(f"{' and '.join(missing)} not found: pip install 'opgate[build]'")
     version = _version_of(found["cmake"])
     if version < _OLDEST_CMAKE:
@@ -76,17 +77,12 @@ def _tools() -> Path:
             f"{sys.executable} has no headers (Python.h): install python3-dev, or use an environment of an "
             "interpreter that has them, such as those of uv, conda and pyenv"
         )
-    return found["cmake"]  # type: ignore[return-value]
+    return found
 
 
-def _version_of(cmake: Path | None) -> tuple[int, ...]:
-    said = subprocess.run([str(cmake), "--version"], capture_output=True, text=True, check=False).stdout
+def _version_of(cmake: str) -> tuple[int, ...]:
+    said = subprocess.run([cmake, "--version"], capture_output=True, text=True, check=False).stdout
     return tuple(int(number) for number in re.findall(r"\d+", said)[:2])
-
-
-def _program(name: str, beside: Path) -> Path | None:
-    found = shutil.which(name, path=os.pathsep.join([str(beside), os.environ.get("PATH", os.defpath)]))
-    return Path(found) if found else None
 
 
 @contextlib.contextmanager
@@ -101,7 +97,7 @@ def _alone(work: Path) -> Iterator[None]:
         yield
 
 
-def _compile(cmake: Path, work: Path, jobs: int) -> None:
+def _compile(tools: dict[str, str], work: Path, jobs: int) -> None:
     settings = {
         "OPGATE_BUILD_TESTS": "OFF",
         "OPGATE_BUILD_OPS": "OFF",
@@ -110,13 +106,13 @@ def _compile(cmake: Path, work: Path, jobs: int) -> None:
         "OPGATE_PYTHON_FOLDER": ".",
         "OPGATE_HEADERS": SOURCES / "headers",
         "Python_EXECUTABLE": sys.executable,
-        "CMAKE_MAKE_PROGRAM": _program("ninja", Path(sys.executable).parent),
+        "CMAKE_MAKE_PROGRAM": tools["ninja"],
     }
     defined = [f"-D{name}={value}" for name, value in settings.items()]
     log = work / "build.log"
     with log.open("w") as file:
-        _run([cmake, "-S", SOURCES, "-B", work / "objects", "-G", "Ninja", *defined], file, log)
-        command = [cmake, "--build", work / "objects", "-j", str(jobs)]
+        _run([tools["cmake"], "-S", SOURCES, "-B", work / "objects", "-G", "Ninja", *defined], file, log)
+        command = [tools["cmake"], "--build", work / "objects", "-j", str(jobs)]
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as build:
             assert build.stdout is not None
             progress = _Progress()
@@ -129,9 +125,8 @@ def _compile(cmake: Path, work: Path, jobs: int) -> None:
             raise BuildError(_failure(log))
 
 
-def _run(command: list[object], file: object, log: Path) -> None:
-    words = [str(word) for word in command]
-    if subprocess.run(words, stdout=file, stderr=subprocess.STDOUT, check=False).returncode != 0:  # type: ignore[call-overload]
+def _run(command: list[str | Path], file: TextIO, log: Path) -> None:
+    if subprocess.run(command, stdout=file, stderr=subprocess.STDOUT, check=False).returncode != 0:
         raise BuildError(_failure(log))
 
 
@@ -142,26 +137,16 @@ def _failure(log: Path) -> str:
     return f"the engine could not be compiled; {log} has the whole output:\n{shown}"
 
 
-def _install(cmake: Path, work: Path, engine: Path) -> Path:
+def _install(cmake: str, work: Path, engine: Path) -> Path:
     """Puts the engine in its place at once: one that is there is whole."""
     staged = work / "installed"
     shutil.rmtree(staged, ignore_errors=True)
-    with (work / "build.log").open("a") as file:
-        command = [
-            cmake,
-            "--install",
-            work / "objects",
-            "--prefix",
-            staged,
-            "--component",
-            "engine",
-            "--strip",
-        ]
-        _run(command, file, work / "build.log")
+    log = work / "build.log"
+    how = ["--prefix", staged, "--component", "engine", "--strip"]
+    with log.open("a") as file:
+        _run([cmake, "--install", work / "objects", *how], file, log)
     if binding_in(staged) is None:
-        raise BuildError(
-            f"the build made no binding for {sys.executable}; {work / 'build.log'} has its output"
-        )
+        raise BuildError(f"the build made no binding for {sys.executable}; {log} has its output")
     # The program finds the checks in Python here, as in a build folder.
     (staged / "python").mkdir()
     (staged / "python" / "opgate").symlink_to(PACKAGE)

@@ -49,17 +49,13 @@ def _list() -> int:
 def _build(jobs: int) -> int:
     try:
         torch = supported_torch()
-    except NoEngineError as error:
-        print(f"opgate engine: {error}", file=sys.stderr)
-        return 2
-    with contextlib.suppress(NoEngineError):
-        print(f"opgate engine: {engine_for(torch)} fits torch {torch.version} already", file=sys.stderr)
-        return 0
-    began = time.monotonic()
-    print(f"opgate: compiling the engine for torch {torch.version}, {jobs} at a time", file=sys.stderr)
-    try:
+        with contextlib.suppress(NoEngineError):
+            print(f"opgate engine: {engine_for(torch)} fits torch {torch.version} already", file=sys.stderr)
+            return 0
+        began = time.monotonic()
+        print(f"opgate: compiling the engine for torch {torch.version}, {jobs} at a time", file=sys.stderr)
         engine = build_engine(torch, jobs)
-    except BuildError as error:
+    except (NoEngineError, BuildError) as error:
         print(f"opgate engine: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import torch
 
@@ -15,8 +16,8 @@ from opgate.first_spec.registration import operator_name, registration
 from opgate.first_spec.results_seen import seen_results
 from opgate.first_spec.writing import module
 from opgate.functions.registered import is_function, register_functions
-from opgate.request import asked
-from opgate.worker.setting_up import SetupError, load_libraries, load_modules
+from opgate.request import UserError, asked, status_of
+from opgate.worker.setting_up import load_libraries, load_modules
 
 
 @dataclass(frozen=True)
@@ -66,23 +67,20 @@ def write(operator: Operator, folder: Path, recorded: Path | None, register: boo
 def write_all(request: Request) -> None:
     """Writes one file for each operator, and the package that imports them.
 
-    Raises SetupError for a library or module that cannot be loaded, and where the namespace has no operator.
+    Raises UserError for a library or module that cannot be loaded, and where the namespace has no operator.
     """
     waiting = load_libraries(request.libraries)
     load_modules(request.modules)
     if failures := load_libraries(waiting):
-        raise SetupError(next(iter(failures.values())))
-    try:
-        register_functions(request.recorded, {})
-    except RuntimeError as error:
-        raise SetupError(str(error)) from error
+        raise UserError(next(iter(failures.values())))
+    register_functions(request.recorded, {})
     recorded = Path(request.recorded) if request.recorded else None
     operators = operators_of(request.namespace, recordings(recorded))
     if request.register:
         operators = [operator for operator in operators if is_function(operator.name)]
     if not operators:
         known = sorted({name.partition("::")[0] for name in torch._C._dispatch_get_all_op_names()} - {"aten"})
-        raise SetupError(
+        raise UserError(
             f"no operator of {request.namespace} is registered by the libraries and modules that are loaded; "
             f"there are operators of {', '.join(known)}; no call of a function of a module "
             f"{request.namespace} is recorded"
@@ -101,17 +99,12 @@ def write_all(request: Request) -> None:
     print(f"wrote {counted(len(operators), 'spec')} into {into}")
 
 
-def main() -> int:
-    """Carries out the request, and returns the exit status."""
-    try:
-        request = Request(**asked())
-        write_all(request)
-        name_specs(Path(request.config), Path(request.into))
-    except (SetupError, ValueError) as error:
-        print(f"opgate: {error}", file=sys.stderr)
-        return 2
-    return 0
+def main(request: dict[str, Any]) -> None:
+    """Writes the specs, and names them in opgate.toml. Raises UserError."""
+    wanted = Request(**request)
+    write_all(wanted)
+    name_specs(Path(wanted.config), Path(wanted.into))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(status_of(lambda: main(asked())))

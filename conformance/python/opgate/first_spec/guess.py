@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 from collections.abc import Callable, Iterator
@@ -11,6 +10,7 @@ from typing import Any
 import torch
 
 from opgate.calls.call import overload_of
+from opgate.calls.forked import in_fork
 from opgate.first_spec.operators import Operator
 
 SECONDS = 20
@@ -18,17 +18,15 @@ SHAPES = [(4, 8), (8,), (2, 3, 8, 8), (2, 3, 8), (4, 4), (1, 3, 8, 8), (3, 8, 8)
 NUMBERS = [1, 2, 4]
 
 
-def tensor(shape: tuple[int, ...], dtype: str | None = None) -> dict[str, Any]:
+def tensor(shape: tuple[int, ...]) -> dict[str, Any]:
     """A tensor in the format of spec/json/sample_json.h."""
-    described: dict[str, Any] = {"shape": list(shape), "values": "uniform"}
-    return described if dtype is None else described | {"values": "uniform(0,1)", "dtype": dtype}
+    return {"shape": list(shape), "values": "uniform"}
 
 
 def value_for(argument: Any, shape: tuple[int, ...], number: int) -> Any:
     """One argument in the format of a sample. Raises LookupError for a type without a known value."""
     kind = str(argument.type)
-    optional = kind.startswith("Optional[")
-    if optional:
+    if kind.startswith("Optional["):
         return None
     simple: dict[str, Any] = {
         "Tensor": tensor(shape),
@@ -74,25 +72,16 @@ def in_a_child(compute: Callable[[], Any]) -> tuple[Any, str]:
 
     Calls are made there, because an operator may crash or hang on arguments that do not make sense for it.
     """
-    read, write = os.pipe()
-    child = os.fork()
-    if child == 0:
-        os.close(read)
-        signal.alarm(SECONDS)
+
+    def in_silence() -> Any:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # hides what the operator prints when it refuses
-        torch.set_num_threads(1)  # a pool of threads does not survive a fork
-        with os.fdopen(write, "w") as answer:
-            json.dump(compute(), answer)
-        os._exit(0)
-    os.close(write)
-    with os.fdopen(read) as answer:
-        text = answer.read()
-    _, status = os.waitpid(child, 0)
-    if text:
-        return json.loads(text), ""
-    number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
-    name = signal.Signals(number).name if number else f"exit status {os.WEXITSTATUS(status)}"
-    return None, f"the process ended with {name}"
+        return compute()
+
+    answer, status = in_fork(in_silence, SECONDS)
+    if answer is not None:
+        return answer, ""
+    ended = signal.Signals(-status).name if status < 0 else f"exit status {status}"
+    return None, f"the process ended with {ended}"
 
 
 def try_all(operator: Operator) -> tuple[list[Any] | None, str]:

@@ -12,6 +12,7 @@ import torch
 from opgate import _engine
 from opgate.functions.registered import is_function, operator_of
 from opgate.modules.kernel_folders import registered_name, stable_name
+from opgate.request import UserError
 
 
 @dataclass
@@ -52,14 +53,14 @@ class Operator:
 
 
 def recordings(folder: Path | None) -> dict[str, dict[str, Any]]:
-    """The recordings in the folder, by operator. Raises ValueError, naming the file, for any other JSON."""
+    """The recordings in the folder, by operator. Raises UserError, naming the file, for any other JSON."""
     found = {}
     for file in sorted(folder.glob("*.json")) if folder is not None else []:
         try:
             described = json.loads(file.read_text())
             found[described["op"]] = described
         except (ValueError, KeyError, TypeError) as error:
-            raise ValueError(f"{file}: not a record of calls: {error}") from error
+            raise UserError(f"{file}: not a record of calls: {error}") from error
     return found
 
 

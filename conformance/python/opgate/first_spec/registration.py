@@ -6,8 +6,7 @@ import torch
 
 from opgate.first_spec.operators import Operator
 from opgate.first_spec.results_seen import Seen, like_argument, sizes_from_arguments
-from opgate.functions.methods import WITHOUT_NAME
-from opgate.recording.function_recorder.signature import OF_OBJECT
+from opgate.functions.methods import text_of_call
 
 
 def operator_name(function: Operator) -> str:
@@ -20,16 +19,15 @@ def registration(function: Operator, seen: list[Seen], why_not: str) -> str:
     """The text of a module that registers the function. Question marks are for its author."""
     module = function.name.partition(":")[0]
     tuples = (function.recorded or {}).get("tuples", [])
-    names = [each.name for each in function.schema.arguments]
-    passed = [f"tuple({name})" if name in tuples else name for name in names]
-    keywords = [each.kwarg_only for each in function.schema.arguments]
     given = ", ".join(
-        f"{name}={value}" if keyword else value
-        for name, value, keyword in zip(names, passed, keywords, strict=True)
+        (f"{each.name}=" if each.kwarg_only else "")
+        + (f"tuple({each.name})" if each.name in tuples else each.name)
+        for each in function.schema.arguments
     )
     written = [each.name for each in function.schema.arguments if each.alias_info is not None]
     returned = new_results(function)
     word = function.word
+    called = text_of_call(function.name.replace(":", "."), parameters(function), function.schema.arguments)
     return f'''"""{function.name} as the operator {operator_name(function)}.
 
 Written by `opgate init --register`, for you to edit and to move into your library. Answer the questions in
@@ -39,7 +37,7 @@ the lines with a question mark.
 import {module}
 import torch
 
-function = {function_text(function)}
+function = {called}
 
 
 @torch.library.custom_op(
@@ -80,24 +78,6 @@ def body(function: Operator, returned: list[int], given: str) -> str:
         return f"    return function({given})"
     results = ", ".join(f"results[{i}]" for i in returned)
     return f"    results = function({given})\n    return {results}"
-
-
-def function_text(function: Operator) -> str:
-    """An expression for what the operator calls."""
-    path = function.name.replace(":", ".")
-    of_type, _, method = path.rpartition("().")
-    if not of_type:
-        return f'getattr({path}, "apply", {path})'
-    made_with, given = [], []
-    for each in function.schema.arguments:
-        in_constructor = each.name.removeprefix(OF_OBJECT)
-        if in_constructor != each.name:
-            has_name = not WITHOUT_NAME.fullmatch(in_constructor)
-            made_with.append(f"{in_constructor}={each.name}" if has_name else each.name)
-        else:
-            given.append(f"{each.name}={each.name}" if each.kwarg_only else each.name)
-    made = f"{of_type}({', '.join(made_with)})"
-    return f"lambda {parameters(function)}: {made}.{method}({', '.join(given)})"
 
 
 def parameters(function: Operator) -> str:

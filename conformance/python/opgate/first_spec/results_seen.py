@@ -79,11 +79,7 @@ def look(function: Operator, recorded: str) -> tuple[list[Any], str]:
 def like_argument(calls: list[Seen], result: int) -> str | None:
     """The tensor whose sizes and dtype the result always had; None if there is none."""
     for name in calls[0].arguments:
-        same = [
-            name in call.arguments and tuple(call.arguments[name]) == tuple(call.results[result][:2])
-            for call in calls
-        ]
-        if all(same):
+        if all(tuple(call.arguments.get(name, ())) == tuple(call.results[result][:2]) for call in calls):
             return name
     return None
 

@@ -98,13 +98,8 @@ def samples(operator: Operator, guessed: list[Any] | None) -> list[str]:
             for sample in written
         ]
     assert guessed is not None
-    return [
-        call(
-            "sample",
-            [argument(value) for value in guessed],
-            "? guessed, and accepted: what is it called with in practice",
-        )
-    ]
+    question = "? guessed, and accepted: what is it called with in practice"
+    return [call("sample", [argument(value) for value in guessed], question)]
 
 
 def dtypes(operator: Operator) -> list[str]:
@@ -127,18 +122,16 @@ def trusted(operator: Operator) -> list[str]:
     """Lines for arguments with recorded integers: the schema does not say what they are indices of."""
     if operator.recorded is None:
         return []
-    found = []
-    for position, described in enumerate(operator.schema.arguments):
-        for sample in operator.recorded["samples"]:
-            values = sample["arguments"]
-            value = values[position] if position < len(values) else None
+    found = set()
+    for sample in operator.recorded["samples"]:
+        for formal, value in zip(operator.schema.arguments, sample["arguments"], strict=False):
             parts = value.get("tensors", [value]) if isinstance(value, dict) else []
             if any("int" in part.get("dtype", "") for part in parts):
-                found.append(described.name)
-                break
+                found.add(formal.name)
+    names = [formal.name for formal in operator.schema.arguments if formal.name in found]
     return [
         f'    spec.trusts("{name}")  # ? callers are responsible for its values; if not, drop this line'
-        for name in found
+        for name in names
     ]
 
 

@@ -12,14 +12,7 @@ from opgate import _engine
 from opgate.recording.function_recorder.facts import Facts
 from opgate.recording.function_recorder.signature import Signature
 
-PLAIN = {
-    "Tensor": "Tensor",
-    "int": "int",
-    "float": "float",
-    "bool": "bool",
-    "str": "str",
-    "dtype": "ScalarType",
-}
+PLAIN = {"Tensor": "Tensor", "int": "int", "float": "float", "bool": "bool", "str": "str"}
 PLAIN |= {"dtype": "ScalarType", "SupportsInt": "int", "SupportsIndex": "int", "SupportsFloat": "float"}
 LISTS = ("list", "List", "Sequence", "Iterable", "tuple", "Tuple")
 ADVICE = 'write spec.schema("(Tensor x, Tensor(a!) out, *, float eps=1e-06) -> ()"), or record its calls'

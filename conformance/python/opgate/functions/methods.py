@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from opgate.recording.function_recorder.signature import OF_OBJECT
@@ -38,3 +38,21 @@ class Method:
             )
 
         return call
+
+
+def text_of_call(name: str, parameters: str, formals: Iterable[Any], word: Callable[[str], str] = str) -> str:
+    """A lambda that calls the method `name`, "mylib.Window().sums", or, for a function, what is called.
+
+    `formals` are the arguments of its schema, and `word` gives the name of each in `parameters`.
+    """
+    owner, is_method, called = name.rpartition("().")
+    if not is_method:
+        return f'getattr({called}, "apply", {called})'  # of a torch.autograd.Function, what applies it
+    made_with, given = [], []
+    for formal in formals:
+        own, plain = word(formal.name), formal.name.removeprefix(OF_OBJECT)
+        if plain == formal.name:
+            given.append(f"{own}={own}" if formal.kwarg_only else own)
+        else:
+            made_with.append(own if WITHOUT_NAME.fullmatch(plain) else f"{plain}={own}")
+    return f"lambda {parameters}: {owner}({', '.join(made_with)}).{called}({', '.join(given)})"

@@ -24,6 +24,7 @@ from opgate.functions.annotations import annotated_schema
 from opgate.functions.methods import Method
 from opgate.modules.kernel_folders import registered_name
 from opgate.recording.function_recorder.signature import OF_OBJECT
+from opgate.request import UserError
 
 if TYPE_CHECKING:
     from opgate.specs.spec import OpSpec
@@ -139,7 +140,7 @@ def register(
 def register_functions(folder: str, specs: Mapping[str, OpSpec]) -> None:
     """Registers all functions that have a spec, or whose calls are recorded in this folder.
 
-    The schema is that of the spec, of the recording, or of the annotations. Raises RuntimeError that names
+    The schema is that of the spec, of the recording, or of the annotations. Raises UserError that names
     the function for one that cannot be imported, or that has no valid schema.
     """
     recorded = recorded_functions(folder)
@@ -150,7 +151,7 @@ def register_functions(folder: str, specs: Mapping[str, OpSpec]) -> None:
         try:
             function = callable_of(spec.function) if spec and spec.function else resolve(name)
         except (ImportError, AttributeError) as error:
-            raise RuntimeError(f"{where}: the function {name} is not there: {error}") from error
+            raise UserError(f"{where}: the function {name} is not there: {error}") from error
         try:
             schema = (spec and spec.written_schema) or facts.get("schema")
             if schema is None and isinstance(function, Method):
@@ -161,7 +162,7 @@ def register_functions(folder: str, specs: Mapping[str, OpSpec]) -> None:
             schema = schema or annotated_schema(name, function)
             register(name, schema, frozenset(facts.get("tuples", ())), function)
         except (RuntimeError, ValueError) as error:
-            raise RuntimeError(f"{where}: the schema of {name} is not valid: {error}") from error
+            raise UserError(f"{where}: the schema of {name} is not valid: {error}") from error
 
 
 def recorded_functions(folder: str) -> dict[str, tuple[Path, dict[str, Any]]]:

@@ -3,7 +3,7 @@
 import sys
 
 from opgate.judge.run import Request, prepare, run
-from opgate.request import asked
+from opgate.request import asked, status_of
 
 prepare()
-sys.exit(run(Request(**asked())))
+sys.exit(status_of(lambda: run(Request(**asked()))))

@@ -8,31 +8,34 @@ import socket
 import sys
 from typing import Any
 
-from opgate.request import asked
+from opgate.request import UserError, asked, status_of
 
 INTERRUPTED = 130
 
 
 def main(judge: dict[str, Any]) -> int:
-    """Passes the request and the outputs on to the server; returns the exit status of its run."""
+    """Passes the request and the outputs on to the server, and returns the exit status of its run.
+
+    Raises UserError where no server gives a verdict.
+    """
     path = judge["server"]
     server = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     start = f"start one with `opgate judge --serve {path}`"
     try:
         server.connect(path)
     except FileNotFoundError:
-        return refused(f"there is no server at {path}: {start}")
+        raise UserError(f"there is no server at {path}: {start}") from None
     except ConnectionRefusedError:
-        return refused(f"no server listens at {path} any more: {start}")
+        raise UserError(f"no server listens at {path} any more: {start}") from None
     except OSError as error:
-        return refused(f"cannot connect to {path}: {error.strerror or error}")
+        raise UserError(f"cannot connect to {path}: {error.strerror or error}") from None
     request = json.dumps({"judge": judge, "folder": os.getcwd()}).encode()
     interrupts = 0
     answer = b""
     try:
         socket.send_fds(server, [request], [0, 1, 2])
     except OSError as error:
-        return refused(f"the server at {path} takes no request: {error.strerror or error}")
+        raise UserError(f"the server at {path} takes no request: {error.strerror or error}") from None
     while True:
         try:
             part = server.recv(4096)
@@ -47,15 +50,9 @@ def main(judge: dict[str, Any]) -> int:
         except ConnectionError:
             break
     if not answer:
-        return refused(f"the server at {path} has ended before it gave a verdict")
+        raise UserError(f"the server at {path} has ended before it gave a verdict")
     return int(json.loads(answer)["status"])
 
 
-def refused(why: str) -> int:
-    """Reports why nothing is judged."""
-    print(f"opgate: {why}", file=sys.stderr)
-    return 2
-
-
 if __name__ == "__main__":
-    sys.exit(main(asked()))
+    sys.exit(status_of(lambda: main(asked())))

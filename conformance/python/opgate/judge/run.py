@@ -18,12 +18,13 @@ from opgate.judge.speed.opponents import Opponents
 from opgate.judge.speed.timed_candidate import time_candidate
 from opgate.judge.subject.called_operators import operators_of
 from opgate.judge.subject.operators import OperatorSources
-from opgate.judge.subject.source_file import SetupError, SourceFile
+from opgate.judge.subject.source_file import SourceFile
 from opgate.judge.truth.truth_process import TruthProcess
 from opgate.judge.verdict.conclusions import conclude
 from opgate.judge.verdict.finding import Verdict
 from opgate.judge.verdict.judge import Judge
 from opgate.judge.verdict.report_text import report
+from opgate.request import UserError
 
 STATUS = {"correct": 0, "unclear": 3, "wrong": 1, "cheating": 1}
 NAMES = {"cpu": "cpu", "cuda": "sim"}
@@ -96,23 +97,19 @@ def prepare() -> None:
 
 
 def run(options: Request, device: str = "") -> int:
-    """Judges each candidate; returns the exit status of the worst verdict.
+    """Judges each candidate; returns the exit status of the worst verdict. Raises UserError.
 
     `device` is that of the server which this process is a fork of.
     """
-    try:
-        if device and options.device != device:
-            raise SetupError(
-                f"this server runs candidates on {NAMES[device]}: leave out --device, or start another with "
-                f"--device {NAMES[options.device]}"
-            )
-        sys.path[:0] = options.python_path  # for modules, in all processes
-        operators = OperatorSources(tuple(options.libraries), tuple(options.specs), tuple(options.modules))
-        reference = SourceFile.of(options.reference, "Model", operators, options.inputs)
-        candidates = [SourceFile.of(each, "ModelNew") for each in options.candidates]
-    except SetupError as error:
-        print(f"opgate: {error}", file=sys.stderr)
-        return 2
+    if device and options.device != device:
+        raise UserError(
+            f"this server runs candidates on {NAMES[device]}: leave out --device, or start another with "
+            f"--device {NAMES[options.device]}"
+        )
+    sys.path[:0] = options.python_path  # for modules, in all processes
+    operators = OperatorSources(tuple(options.libraries), tuple(options.specs), tuple(options.modules))
+    reference = SourceFile.of(options.reference, "Model", operators, options.inputs)
+    candidates = [SourceFile.of(each, "ModelNew") for each in options.candidates]
     memory = int(options.memory_limit * isolation.GIB) if options.device == "cpu" else None
     limits = Limits(memory, SECONDS_OF_COMPUTING)
     spawner = Spawner(candidate_process.run, limits)  # before there is any secret
@@ -131,9 +128,6 @@ def run(options: Request, device: str = "") -> int:
             records.append(record)
             words_so_far.add(verdict.word)
             print(json.dumps(verdict.as_json()) if options.as_json else report(verdict), flush=True)
-    except SetupError as error:
-        print(f"opgate: {error}", file=sys.stderr)
-        return 2
     except KeyboardInterrupt:
         print("opgate: interrupted; there is no verdict on the remaining candidates", file=sys.stderr)
         return INTERRUPTED

@@ -19,14 +19,11 @@ from pathlib import Path
 from typing import Any
 
 from opgate.judge.sandbox import isolation
+from opgate.request import UserError, status_of
 
 SECONDS_TO_ASK = 5.0
 SECONDS_TO_END = 5.0
 LONGEST_REQUEST = 1 << 20
-
-
-class Refused(Exception):
-    """The socket cannot be listened at."""
 
 
 @dataclass
@@ -100,7 +97,7 @@ class Server:
                 os.dup2(descriptor, number)
                 os.close(descriptor)
             os.chdir(request["folder"])
-            status = run(Request(**request["judge"]), self.device)
+            status = status_of(lambda: run(Request(**request["judge"]), self.device))
             sys.stdout.flush()
         except KeyboardInterrupt:
             status = 130
@@ -154,14 +151,14 @@ class Server:
 
 
 def listening(path: Path) -> socket.socket:
-    """A socket at this path. Raises Refused if it is taken; one at which no process listens is replaced."""
+    """A socket at this path. Raises UserError if it is taken; one at which no process listens is replaced."""
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         if path.exists():
             if not stat.S_ISSOCK(path.stat().st_mode):
-                raise Refused(f"{path} is there already and is no socket")
+                raise UserError(f"{path} is there already and is no socket")
             if answers(path):
-                raise Refused(f"a server answers at {path} already")
+                raise UserError(f"a server answers at {path} already")
             path.unlink()
         before = os.umask(0o077)  # anyone who can connect can run programs as this user
         try:
@@ -170,7 +167,7 @@ def listening(path: Path) -> socket.socket:
             os.umask(before)
         listener.listen()
     except OSError as error:
-        raise Refused(f"cannot listen at {path}: {error.strerror or error}") from None
+        raise UserError(f"cannot listen at {path}: {error.strerror or error}") from None
     return listener
 
 
@@ -185,7 +182,7 @@ def answers(path: Path) -> bool:
 
 
 def main(words: list[str]) -> int:
-    """Serves until Ctrl-C or SIGTERM."""
+    """Serves until Ctrl-C or SIGTERM. Raises UserError where it cannot listen."""
     path, device = words
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -199,9 +196,6 @@ def main(words: list[str]) -> int:
         gc.freeze()
         print(f"opgate: judging at {path}; Ctrl-C ends the server", file=sys.stderr, flush=True)
         server.serve()
-    except Refused as error:
-        print(f"opgate: {error}", file=sys.stderr)
-        return 2
     except KeyboardInterrupt:
         pass
     finally:
@@ -211,4 +205,4 @@ def main(words: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(status_of(lambda: main(sys.argv[1:])))

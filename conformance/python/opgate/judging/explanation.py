@@ -35,17 +35,8 @@ class Explanation:
     script: str = ""
 
 
-HEADINGS = {
-    "Promise": "promise",
-    "Why": "why",
-    "Fix": "fix",
-    "Wrong": "wrong",
-    "Right": "right",
-    "Example": "example",
-    "Does not find": "does_not_find",
-    "Script": "script",
-}
-"""The headings of a file, with the field of Explanation that each one fills."""
+HEADINGS = ("Promise", "Why", "Fix", "Wrong", "Right", "Example", "Does not find", "Script")
+"""The headings of a file. Each fills the field of Explanation of its name."""
 NEEDED = ("Promise", "Why", "Fix", "Example")
 CODE = ("Wrong", "Right")
 CODE_ALONE = (*CODE, "Script")
@@ -75,16 +66,13 @@ def read_explanation(file: Path) -> Explanation:
     for one, other in (CODE, CODE[::-1]):
         if one in sections and other not in sections:
             raise ProseError(f"{file}:{sections[one][0]}: '## {one}' needs '## {other}' as well")
-    texts = {
-        HEADINGS[heading]: _text(file, heading, begin, lines) for heading, (begin, lines) in sections.items()
-    }
-    return Explanation(**texts)
+    texts = {heading: _text(file, heading, begin, lines) for heading, (begin, lines) in sections.items()}
+    return Explanation(**{heading.lower().replace(" ", "_"): text for heading, text in texts.items()})
 
 
 def _sections(file: Path, lines: list[str]) -> dict[str, tuple[int, list[str]]]:
     """By heading: the number of its line, counted from 1, and the lines below it."""
     sections: dict[str, tuple[int, list[str]]] = {}
-    order = list(HEADINGS)
     in_code = False
     for number, line in enumerate(lines[1:], start=2):
         in_code ^= line.startswith("```")
@@ -96,9 +84,11 @@ def _sections(file: Path, lines: list[str]) -> dict[str, tuple[int, list[str]]]:
             continue
         heading = line.removeprefix("## ")
         if heading not in HEADINGS:
-            raise ProseError(f"{file}:{number}: unknown heading '{line}'; there are {', '.join(order)}")
-        if sections and order.index(heading) <= order.index(list(sections)[-1]):
-            raise ProseError(f"{file}:{number}: '{line}' twice or too late; the order is {', '.join(order)}")
+            raise ProseError(f"{file}:{number}: unknown heading '{line}'; there are {', '.join(HEADINGS)}")
+        if sections and HEADINGS.index(heading) <= HEADINGS.index(list(sections)[-1]):
+            raise ProseError(
+                f"{file}:{number}: '{line}' twice or too late; the order is {', '.join(HEADINGS)}"
+            )
         sections[heading] = (number, [])
     if in_code:
         raise ProseError(f"{file}:{len(lines)}: the last code has no end")

@@ -43,8 +43,7 @@ def judge_call(
 def _judged(check: Check, call: Call) -> dict[str, Any]:
     before = _engine.ProcessState()
     try:
-        if call.place == "sim":
-            _engine.take_failure()  # of what came before
+        devices.take_failure(call.place)  # of what came before
         judgement = _judgement(check, call)
         if call.place == "sim":
             said = f"{judgement.reason} {judgement.happened}"

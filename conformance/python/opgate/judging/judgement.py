@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -36,6 +37,11 @@ class Judgement:
 
 
 PASS = Judgement("pass")
+
+
+def first_failure(judgements: Iterable[Judgement]) -> Judgement:
+    """The first of these that is no plain pass; those after it are not asked for. Otherwise a pass."""
+    return next((judgement for judgement in judgements if judgement != PASS), PASS)
 
 
 def fail(

@@ -81,6 +81,8 @@ class Check:
 
 
 CHECKS: dict[str, Check] = {}
+ONCE = {"variants": "contiguous", "dtypes": "first", "first_sample": True}
+"""For a check of an operator as a whole: it is planned for one call."""
 
 
 def check(id: str, **described: Any) -> Callable[[Judge], Judge]:  # noqa: A002 - the word that users see

@@ -11,13 +11,14 @@ import hashlib
 import os
 import site
 import sys
-import sysconfig
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from types import FrameType
 from typing import Any
+
+from opgate.modules.sources import installed_folders
 
 OWN = str(Path(__file__).parents[1]) + os.sep
 SYSTEM = ("/proc/", "/sys/", "/dev/", "/run/", "/etc/", "/usr/")
@@ -31,8 +32,7 @@ class ModuleInputs:
 
     def __init__(self, listed: Iterable[str], output: Path) -> None:
         self._listed = {name.partition(".")[0] for name in listed}
-        schemes = ("stdlib", "platstdlib", "purelib", "platlib")
-        folders = {*map(sysconfig.get_path, schemes), *site.getsitepackages(), site.getusersitepackages()}
+        folders = {*installed_folders(), site.getusersitepackages()}
         self._installed = tuple(sorted((folder + os.sep for folder in folders), key=len, reverse=True))
         self._not_data = (*SYSTEM, *caches(), str(output) + os.sep)
         self._read: dict[str, None] = {}
@@ -74,11 +74,10 @@ class ModuleInputs:
             mode, flags = arguments[1], arguments[2]
             if flags & WRITING if isinstance(flags, int) else set(str(mode)) & set("wax+"):
                 self._written.add(path)
-            elif self._may_be_data(path) and _is_caused_by(_frames(), self.is_installed):
+            elif path.endswith(".pyc") or path.startswith(self._not_data):
+                return
+            elif _is_caused_by(_frames(), self.is_installed):
                 self._read.setdefault(path)
-
-    def _may_be_data(self, path: str) -> bool:
-        return not path.endswith(".pyc") and not path.startswith(self._not_data)
 
     def _note_variable(self, name: str, value: str | None) -> None:
         if name in self._set or name in self._variables:

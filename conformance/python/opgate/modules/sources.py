@@ -7,7 +7,7 @@ import importlib.util
 import site
 import sys
 import sysconfig
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 
@@ -38,19 +38,23 @@ def mapped_libraries() -> set[str]:
     return {file for file in files if ".so" in Path(file).name and not file.startswith(system)}
 
 
-def digest_of(modules: Iterable[str]) -> str:
-    """SHA-1 over all Python files of the packages that these modules are in."""
+def python_files(modules: Iterable[str]) -> dict[str, Path]:
+    """All Python files of the packages that these modules are in, by their paths where Python looks."""
+    packages = sorted({name.partition(".")[0] for name in modules})
+    return {name: file for package in packages for name, file in _files_of(package)}
+
+
+def digest_of(files: Mapping[str, Path]) -> str:
+    """SHA-1 over these files and their names."""
     digest = hashlib.sha1()  # as C++ uses it for libraries: against mistakes, not against attacks
-    for package in sorted({name.partition(".")[0] for name in modules}):
-        for name, file in _python_files(package):
-            digest.update(f"{name}\0".encode() + file.read_bytes() + b"\0")
+    for name, file in files.items():
+        digest.update(f"{name}\0".encode() + file.read_bytes() + b"\0")
     return digest.hexdigest()
 
 
 def module_files(modules: Iterable[str]) -> dict[str, str]:
     """By name: all Python files of the packages that these modules are in."""
-    packages = sorted({name.partition(".")[0] for name in modules})
-    return {_module_name(name): str(file) for package in packages for name, file in _python_files(package)}
+    return {_module_name(path): str(file) for path, file in python_files(modules).items()}
 
 
 def project_files(before: set[str]) -> dict[str, str]:
@@ -58,16 +62,21 @@ def project_files(before: set[str]) -> dict[str, str]:
 
     A listed module may have its promises in another file beside it.
     """
-    schemes = ("stdlib", "platstdlib", "purelib", "platlib")
-    installed = [Path(folder) for folder in {*map(sysconfig.get_path, schemes), *site.getsitepackages()}]
+    installed = installed_folders()
     files = {}
     for name in sorted(sys.modules.keys() - before):
         file = getattr(sys.modules[name], "__dict__", {}).get("__file__")
         if not isinstance(file, str) or not file.endswith(".py"):
             continue
-        if name.partition(".")[0] != "opgate" and not any(Path(file).is_relative_to(at) for at in installed):
+        if name.partition(".")[0] != "opgate" and not any(map(Path(file).is_relative_to, installed)):
             files[name] = file
     return files
+
+
+def installed_folders() -> set[str]:
+    """Where Python's own modules and installed packages lie."""
+    schemes = ("stdlib", "platstdlib", "purelib", "platlib")
+    return {*map(sysconfig.get_path, schemes), *site.getsitepackages()}
 
 
 def _module_name(path: str) -> str:
@@ -75,7 +84,7 @@ def _module_name(path: str) -> str:
     return path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
 
 
-def _python_files(package: str) -> list[tuple[str, Path]]:
+def _files_of(package: str) -> list[tuple[str, Path]]:
     found = importlib.util.find_spec(package)
     if found is None:  # the module of an ONNX form, which is imported later: onnx.runs reports the error
         return []

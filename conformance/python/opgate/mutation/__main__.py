@@ -5,21 +5,17 @@ from __future__ import annotations
 import hashlib
 import json
 import sys
-from collections.abc import Callable
 from fnmatch import fnmatch
 from pathlib import Path
+from typing import Any
 
 from opgate.mutation.build import ENDINGS, build
-from opgate.mutation.changed_lines import UnknownRevision, changed_lines
+from opgate.mutation.changed_lines import changed_lines
 from opgate.mutation.cpp.language import Cpp
-from opgate.mutation.language import Build, BuildFailure
+from opgate.mutation.language import Build
 from opgate.mutation.mutant import Mutant
-from opgate.mutation.tree import TreeError, project_files
-from opgate.request import asked
-
-
-class Wrong(Exception):
-    """The request cannot be carried out, for a reason that the user can change."""
+from opgate.mutation.tree import project_files
+from opgate.request import UserError, asked, status_of
 
 
 def sources_of(root: Path, wanted: list[str], without: list[str], of_others: list[str]) -> list[str]:
@@ -32,7 +28,7 @@ def sources_of(root: Path, wanted: list[str], without: list[str], of_others: lis
     for name in wanted:
         below = [file for file in files if file == name or Path(name) in Path(file).parents or name == "."]
         if not below:
-            raise Wrong(
+            raise UserError(
                 f"{name}: there is no source of C++, CUDA, PTX or Python ({', '.join(ENDINGS)}) in {root}"
             )
         found += below
@@ -42,44 +38,42 @@ def sources_of(root: Path, wanted: list[str], without: list[str], of_others: lis
         if not any(fnmatch(file, pattern) or fnmatch(Path(file).name, pattern) for pattern in without)
     }
     if not left:
-        raise Wrong(f"all {len(found)} sources of {', '.join(wanted)} are left out by {', '.join(without)}")
+        raise UserError(
+            f"all {len(found)} sources of {', '.join(wanted)} are left out by {', '.join(without)}"
+        )
     own = left - (set(of_others) - set(wanted))
     if not own:
-        raise Wrong(
+        raise UserError(
             f"all {len(left)} sources of {', '.join(wanted)} are those of operators that --op leaves out"
         )
     return sorted(own)
 
 
-def chooser(
-    kinds: list[str], lines: dict[str, set[int]] | None, most: int, seed: int
-) -> Callable[[list[Mutant]], list[Mutant]]:
-    """Selects mutants by their kinds and lines, and draws at most so many of them."""
-
-    def choose(mutants: list[Mutant]) -> list[Mutant]:
-        known = sorted({mutant.kind for mutant in mutants})
-        for kind in kinds:
-            if kind not in known:
-                raise Wrong(f"no mutant is of the kind '{kind}'; there are {', '.join(known)}")
-        of_kind = [
-            mutant
-            for mutant in mutants
-            if (not kinds or mutant.kind in kinds)
-            and (lines is None or mutant.line in lines.get(mutant.file, ()))
-        ]
-        if not of_kind and lines is None:
-            raise Wrong("the sources have no mutants")
-        if 0 < most < len(of_kind):
-            # By what a mutant is, so that a change of other code draws the same ones.
-            drawn = sorted(of_kind, key=lambda mutant: _digest(mutant, seed))[:most]
-            return sorted(drawn, key=lambda mutant: mutant.number)
-        return of_kind
-
-    return choose
+def chosen(
+    mutants: list[Mutant], kinds: list[str], lines: dict[str, set[int]] | None, most: int, seed: int
+) -> list[Mutant]:
+    """The mutants of these kinds and lines; at most so many of them, which are drawn."""
+    known = sorted({mutant.kind for mutant in mutants})
+    for kind in kinds:
+        if kind not in known:
+            raise UserError(f"no mutant is of the kind '{kind}'; there are {', '.join(known)}")
+    of_kind = [
+        mutant
+        for mutant in mutants
+        if (not kinds or mutant.kind in kinds)
+        and (lines is None or mutant.place.line in lines.get(mutant.file, ()))
+    ]
+    if not of_kind and lines is None:
+        raise UserError("the sources have no mutants")
+    if 0 < most < len(of_kind):
+        # By what a mutant is, so that a change of other code draws the same ones.
+        drawn = sorted(of_kind, key=lambda mutant: _digest(mutant, seed))[:most]
+        return sorted(drawn, key=lambda mutant: mutant.number)
+    return of_kind
 
 
 def _digest(mutant: Mutant, seed: int) -> bytes:
-    what = [str(seed), mutant.kind, mutant.file, mutant.function, mutant.original, mutant.mutated]
+    what = [str(seed), mutant.kind, mutant.file, mutant.place.function, mutant.original, mutant.mutated]
     return hashlib.sha256("\0".join(what).encode()).digest()
 
 
@@ -87,38 +81,31 @@ def _demand_parser() -> None:
     try:
         import tree_sitter_cuda  # noqa: F401
     except ImportError as error:
-        raise Wrong(
+        raise UserError(
             "opgate mutate reads C++ and CUDA with the Python packages tree-sitter and tree-sitter-cuda; "
             f"install them: {sys.executable} -m pip install tree-sitter tree-sitter-cuda"
         ) from error
 
 
-def main() -> int:
-    """Carries out the request; the exit status is 2 with a message on stderr if that is not possible."""
-    request = asked()
-    try:
-        root = Path(request["root"])
-        wanted = Build(
-            root,
-            Path(request["config"]),
-            Path(request["copy"]),
-            Path(request["python"]),
-            sources_of(root, request["sources"], request["without"], request["of_others"]),
-            request["command"],
-            Path(request["log"]),
-            request["environment"],
-        )
-        if any(file.endswith(Cpp.endings) for file in wanted.sources):
-            _demand_parser()
-        lines = changed_lines(root, request["diff"]) if request["diff"] else None
-        choose = chooser(request["kinds"], lines, request["most"], request["seed"])
-        built = build(wanted, choose, lambda text: print(f"mutate: {text}", flush=True))
-    except UnknownRevision as error:
-        print(f"opgate: --diff {request['diff']}: {error}", file=sys.stderr)
-        return 2
-    except (Wrong, BuildFailure, TreeError) as error:
-        print(f"opgate: {error}", file=sys.stderr)
-        return 2
+def main(request: dict[str, Any]) -> None:
+    """Builds the mutants, and writes what they are into a file. Raises what the user can change."""
+    root = Path(request["root"])
+    wanted = Build(
+        root,
+        Path(request["config"]),
+        Path(request["copy"]),
+        Path(request["python"]),
+        sources_of(root, request["sources"], request["without"], request["of_others"]),
+        request["command"],
+        Path(request["log"]),
+        request["environment"],
+        lambda text: print(f"mutate: {text}", flush=True),
+    )
+    if any(file.endswith(Cpp.endings) for file in wanted.sources):
+        _demand_parser()
+    lines = changed_lines(root, request["diff"]) if request["diff"] else None
+    how = (request["kinds"], lines, request["most"], request["seed"])
+    built = build(wanted, lambda mutants: chosen(mutants, *how))
     answer = {
         "mutants": [mutant.as_json() for mutant in built.mutants],
         "refused": [mutant.as_json() for mutant in built.refused],
@@ -128,8 +115,7 @@ def main() -> int:
         "environment": built.environment,
     }
     Path(request["answer"]).write_text(json.dumps(answer))
-    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(status_of(lambda: main(asked())))

@@ -6,20 +6,20 @@ import re
 import subprocess
 from pathlib import Path
 
+from opgate.request import UserError
+
 FILE = re.compile(r"^\+\+\+ b/(.*)$")
 HUNK = re.compile(r"^@@ -\S+ \+(\d+)(?:,(\d+))? @@")
-
-
-class UnknownRevision(Exception):
-    """git cannot compare the project with this revision."""
 
 
 def changed_lines(root: Path, revision: str) -> dict[str, set[int]]:
     """The lines that differ from those of a git revision, by files relative to `root`.
 
-    A file that git does not know yet has changed in all of its lines.
+    A file that git does not know yet has changed in all of its lines. Raises UserError where git cannot
+    compare the project with this revision.
     """
-    compared = _git(root, "diff", "--unified=0", "--no-color", "--no-ext-diff", "--relative", revision, "--")
+    form = ("--unified=0", "--no-color", "--no-ext-diff", "--relative")
+    compared = _git(root, revision, "diff", *form, revision, "--")
     lines: dict[str, set[int]] = {}
     file = ""
     for line in compared.splitlines():
@@ -28,15 +28,15 @@ def changed_lines(root: Path, revision: str) -> dict[str, set[int]]:
         elif hunk := HUNK.match(line):
             first, count = int(hunk[1]), int(hunk[2] or 1)
             lines.setdefault(file, set()).update(range(first, first + count))
-    for name in _git(root, "ls-files", "--others", "--exclude-standard").splitlines():
+    for name in _git(root, revision, "ls-files", "--others", "--exclude-standard").splitlines():
         content = (root / name).read_bytes()
         lines[name] = set(range(1, content.count(b"\n") + 2))
     return lines
 
 
-def _git(root: Path, *words: str) -> str:
+def _git(root: Path, revision: str, *words: str) -> str:
     run = subprocess.run(["git", *words], cwd=root, capture_output=True, text=True, check=False)
     if run.returncode != 0:
-        reason = run.stderr.strip().splitlines()
-        raise UnknownRevision(reason[0] if reason else f"git {words[0]} failed")
+        reason = [*run.stderr.strip().splitlines(), f"git {words[0]} failed"][0]
+        raise UserError(f"--diff {revision}: {reason}")
     return run.stdout

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Generic, Protocol, TypeVar
 
-from opgate.mutation.mutant import Change, Mutant
-from opgate.mutation.splicing import Wrapped, spliced
+from opgate.mutation.mutant import Mutant
 
-AnyChange = TypeVar("AnyChange", bound=Change)
-
-
-class BuildFailure(Exception):
-    """The project cannot be built, which has nothing to do with its mutants."""
+AnyMutant = TypeVar("AnyMutant", bound=Mutant)
 
 
 @dataclass
@@ -31,6 +26,8 @@ class Build:
     command: str
     log: Path
     environment: dict[str, str]
+    announce: Callable[[str], None]
+    """Tells the user what is done next."""
 
 
 @dataclass
@@ -55,62 +52,36 @@ class Built:
 
 
 @dataclass
-class Source(Generic[AnyChange]):
-    """A source, and the changes that can be made to it."""
+class Source(Generic[AnyMutant]):
+    """A source and its mutants."""
 
     file: str
     """Relative to the project."""
     content: bytes
-    changes: Sequence[AnyChange]
+    mutants: list[AnyMutant]
     not_understood: list[int] = field(default_factory=list)
     """Lines that the parser does not understand, so that they have no mutants."""
-    mutants: list[Mutant] = field(default_factory=list)
-    """The changes with their numbers."""
 
     def number(self, first: int) -> None:
-        """Gives the changes consecutive numbers."""
-        self.mutants = [Mutant.of(change, first + at, self.file) for at, change in enumerate(self.changes)]
+        """Gives the mutants consecutive numbers."""
+        self.mutants = [
+            replace(mutant, number=number, file=self.file)
+            for number, mutant in enumerate(self.mutants, first)
+        ]
 
-    def chosen(self, numbers: Iterable[int]) -> list[tuple[int, AnyChange]]:
-        """The changes whose mutants have these numbers."""
+    def chosen(self, numbers: Iterable[int]) -> list[AnyMutant]:
+        """The mutants with these numbers."""
         wanted = set(numbers)
-        pairs = zip(self.mutants, self.changes, strict=True)
-        return [(mutant.number, change) for mutant, change in pairs if mutant.number in wanted]
+        return [mutant for mutant in self.mutants if mutant.number in wanted]
 
 
-class Language(Protocol[AnyChange]):
+class Language(Protocol[AnyMutant]):
     """A language of sources."""
 
     endings: tuple[str, ...]
 
-    def read(self, root: Path, file: str) -> Source[AnyChange]:
-        """Finds the changes of a source, whose path is relative to `root`. Raises BuildFailure."""
+    def read(self, root: Path, file: str) -> Source[AnyMutant]:
+        """Finds the mutants of a source, whose path is relative to `root`. Raises UserError."""
 
-    def write(
-        self,
-        request: Build,
-        sources: Sequence[Source[AnyChange]],
-        chosen: list[Mutant],
-        announce: Callable[[str], None],
-    ) -> Built:
-        """Makes programs that have the chosen mutants, which are not empty. Raises BuildFailure."""
-
-
-def switched(content: bytes, chosen: Iterable[tuple[int, Change]], switch: str) -> bytes:
-    """The source with these changes, each behind `switch`, an expression that has {} for a number."""
-
-    def with_number(code: str, number: int) -> str:
-        return code.replace("OPGATE_CHOSEN", switch.format(number)).replace("OPGATE_NUMBER", str(number))
-
-    return spliced(
-        content,
-        [
-            Wrapped(
-                change.place.begin,
-                change.place.end,
-                with_number(change.before, number),
-                with_number(change.after, number),
-            )
-            for number, change in chosen
-        ],
-    )
+    def write(self, request: Build, sources: list[Source[AnyMutant]], chosen: list[Mutant]) -> Built:
+        """Makes programs that have the chosen mutants, which are not empty. Raises UserError."""

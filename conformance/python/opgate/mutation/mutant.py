@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 
@@ -18,8 +18,8 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Change:
-    """What a mutant does to a part of a source.
+class Mutant:
+    """What is done to a part of a source, and its number in one build.
 
     If a switch turns it on, the changed source is `before + PART + after`. In these texts, OPGATE_CHOSEN
     stands for an expression that is true while this mutant is the chosen one, and OPGATE_NUMBER for its
@@ -33,36 +33,11 @@ class Change:
     """What the author reads: the part in the mutant."""
     before: str = ""
     after: str = ""
-
-
-@dataclass(frozen=True)
-class Mutant:
-    """A change with its number in one build."""
-
-    number: int
-    kind: str
-    file: str
-    line: int
-    column: int
-    function: str
-    original: str
-    mutated: str
-
-    @staticmethod
-    def of(change: Change, number: int, file: str) -> Mutant:
-        """The change of a file, by its number."""
-        place = change.place
-        return Mutant(
-            number,
-            change.kind,
-            file,
-            place.line,
-            place.column,
-            place.function,
-            change.original,
-            change.mutated,
-        )
+    number: int = 0
+    file: str = ""
+    """Relative to the project."""
 
     def as_json(self) -> dict[str, Any]:
-        """The fields by their names."""
-        return asdict(self)
+        """What the program shows of it."""
+        own = {name: getattr(self, name) for name in ("number", "kind", "file", "original", "mutated")}
+        return own | {name: getattr(self.place, name) for name in ("line", "column", "function")}

@@ -20,11 +20,9 @@ from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
 
+from opgate.request import UserError
+
 VARIABLE = "OPGATE_PYTHON_MUTANTS"
-
-
-class WrongModule(Exception):
-    """The mutants of a source are not in the module that was loaded."""
 
 
 @dataclass
@@ -34,7 +32,7 @@ class State:
     chosen: int
     reached: set[int]
     refused: str
-    """Why Triton did not compile the mutant; empty if it did."""
+    """Why Triton did not compile the mutant; empty if it did, or has not been asked."""
 
 
 STATE = State(0, set(), "")
@@ -65,14 +63,14 @@ SWITCHES = {
 class Changed:
     """A source of the project that has mutants."""
 
-    file: Path
+    file: str
     name: str
     """For the module, with those of its packages."""
     digest: str
-    code: Path
-    """The module with its mutants behind switches."""
-    functions: frozenset[str]
-    kernels: dict[int, dict[int, str]]
+    code: str
+    """The file of the module with its mutants behind switches."""
+    functions: list[str]
+    kernels: dict[str, dict[str, str]]
     """By its first line: what Triton is to compile instead of a function, by the mutant's number."""
 
 
@@ -85,7 +83,7 @@ class Loader(importlib.machinery.SourceFileLoader):
 
     def get_code(self, fullname: str) -> CodeType:
         """The changed code, which no cache of Python has, and which leaves none."""
-        return compile(self.changed.code.read_bytes(), self.path, "exec", dont_inherit=True)
+        return compile(Path(self.changed.code).read_bytes(), self.path, "exec", dont_inherit=True)
 
     def exec_module(self, module: ModuleType) -> None:
         """Executes the module, in which the switches are global names."""
@@ -115,13 +113,8 @@ class Finder(importlib.abc.MetaPathFinder):
             spec = next((each for each in found if each is not None), None)
         finally:
             self.searching.remove(name)
-        if (
-            spec is None
-            or not spec.origin
-            or not isinstance(spec.loader, importlib.machinery.SourceFileLoader)
-        ):
-            return None
-        changed = self.changed(Path(spec.origin))
+        is_source = spec is not None and isinstance(spec.loader, importlib.machinery.SourceFileLoader)
+        changed = self.changed(Path(spec.origin)) if is_source and spec.origin else None
         if changed is None:
             return None
         self.loaded[spec.loader.path] = changed
@@ -132,20 +125,21 @@ class Finder(importlib.abc.MetaPathFinder):
         """The source with mutants that this file is, or that it is a copy of."""
         real = file.resolve()
         for each in self.sources:
-            if each.file == real:
+            if each.file == str(real):
                 return each
         digest = hashlib.sha256(real.read_bytes()).hexdigest()
         return next(
-            (each for each in self.sources if each.digest == digest and each.file.name == file.name), None
+            (each for each in self.sources if each.digest == digest and Path(each.file).name == file.name),
+            None,
         )
 
-    def kernel_of(self, jit: Any) -> dict[int, str]:
-        """The mutants of a function that Triton compiles."""
+    def kernel_of(self, jit: Any) -> dict[str, str]:
+        """The mutants of a function that Triton compiles, by their numbers."""
         changed = self.loaded.get(jit.fn.__code__.co_filename)
-        return {} if changed is None else changed.kernels.get(jit.fn.__code__.co_firstlineno, {})
+        return {} if changed is None else changed.kernels.get(str(jit.fn.__code__.co_firstlineno), {})
 
     def demand_right_modules(self) -> None:
-        """Raises WrongModule if a source's module was loaded, but from another file with other content."""
+        """Raises UserError if a source's module was loaded, but from another file with other content."""
         self._demand_known_kernels()
         right = {each.file for each in self.loaded.values()}
         for each in self.sources:
@@ -155,21 +149,21 @@ class Finder(importlib.abc.MetaPathFinder):
                 continue
             # Another program may have a module of the same name.
             if sum(name in vars(module) for name in each.functions) * 2 >= len(each.functions):
-                raise WrongModule(
+                raise UserError(
                     f"the module {each.name} was loaded from {other}, which is not the file {each.file} and "
                     "differs from it, so that the mutants of that file would not run; name its folder in "
                     "`python_path` of opgate.toml, or install the package again (pip install -e .)"
                 )
 
     def _demand_known_kernels(self) -> None:
-        """Raises WrongModule if Triton compiles a function that has switches, which it would not read."""
+        """Raises UserError if Triton compiles a function that has switches, which it would not read."""
         for each in self.loaded.values():
             for name, value in vars(sys.modules[each.name]).items() if each.name in sys.modules else ():
                 function = getattr(value, "fn", None)
                 if not type(value).__module__.startswith("triton.") or not hasattr(function, "__code__"):
                     continue
                 if "_opgate_is" in function.__code__.co_names:
-                    raise WrongModule(
+                    raise UserError(
                         f"{each.file}: Triton compiles {name}, though none of its decorators is made from "
                         "triton.jit in this file; leave the file out (--without)"
                     )
@@ -192,19 +186,20 @@ class Kernels:
         except ImportError:
             return
         if os.environ.get("TRITON_INTERPRET", "0") not in ("", "0"):
-            raise WrongModule(
+            raise UserError(
                 "Triton interprets kernels, and compiles no mutant of them; unset TRITON_INTERPRET"
             )
         make, run, compiled = JITFunction.__init__, JITFunction.run, JITFunction._do_compile
 
         def make_and_note(function: Any, *args: Any, **kwargs: Any) -> None:
             make(function, *args, **kwargs)
-            self.note(function)
+            self.all.append(function)
+            self.choose_for(function)
 
         def run_and_note(function: Any, *args: Any, **kwargs: Any) -> Any:
             if STATE.chosen < 0:
                 for each in self.called_by([function, *args, *kwargs.values()]):
-                    STATE.reached.update(self.finder.kernel_of(each))
+                    STATE.reached.update(map(int, self.finder.kernel_of(each)))
             return run(function, *args, **kwargs)
 
         def compile_and_note(function: Any, *args: Any, **kwargs: Any) -> Any:
@@ -220,14 +215,9 @@ class Kernels:
         JITFunction.run = run_and_note
         JITFunction._do_compile = compile_and_note
 
-    def note(self, function: Any) -> None:
-        """Remembers a function that Triton compiles."""
-        self.all.append(function)
-        self.choose_for(function)
-
     def choose_for(self, function: Any) -> None:
         """Lets Triton compile the chosen mutant, if it is one of this function."""
-        code = self.finder.kernel_of(function).get(STATE.chosen)
+        code = self.finder.kernel_of(function).get(str(STATE.chosen))
         if code is None:
             return
         # What is compiled from mutants is read by nothing else.
@@ -296,20 +286,7 @@ def install() -> None:
     if not (table := os.environ.get(VARIABLE)):
         return
     said = json.loads(Path(table).read_text())
-    sources = [
-        Changed(
-            Path(each["file"]).resolve(),
-            each["name"],
-            each["digest"],
-            Path(each["code"]),
-            frozenset(each["functions"]),
-            {
-                kernel["line"]: {int(number): code for number, code in kernel["mutants"].items()}
-                for kernel in each["kernels"]
-            },
-        )
-        for each in said["sources"]
-    ]
+    sources = [Changed(**each) for each in said["sources"]]
     _finder = Finder(sources)
     sys.meta_path.insert(0, _finder)
     if any(each.kernels for each in sources):
@@ -318,7 +295,7 @@ def install() -> None:
 
 
 def demand_right_modules() -> None:
-    """After the modules were loaded: raises WrongModule if one of them should have mutants and has not."""
+    """After the modules were loaded: raises UserError if one of them should have mutants and has not."""
     if _finder is not None:
         _finder.demand_right_modules()
 
@@ -336,8 +313,3 @@ def take_reached() -> list[int]:
     reached = sorted(STATE.reached)
     STATE.reached.clear()
     return reached
-
-
-def refused() -> str:
-    """Why Triton does not compile the chosen mutant; empty if it does, or has not been asked."""
-    return STATE.refused

@@ -1,32 +1,28 @@
-"""Puts code before and after parts of a source, which may contain each other."""
+"""Puts the code of mutants before and after parts of a source, which may contain each other."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from opgate.mutation.mutant import Mutant
 
 
-@dataclass(frozen=True)
-class Wrapped:
-    """A part of a source, and what comes before and after it."""
+def switched(content: bytes, mutants: Iterable[Mutant], switch: str) -> bytes:
+    """The source with these mutants, each behind `switch`, an expression that has {} for a number.
 
-    begin: int
-    end: int
-    before: str
-    after: str
-
-
-def spliced(content: bytes, wrapped: Iterable[Wrapped]) -> bytes:
-    """The content with all of these, of which no two overlap without one containing the other.
-
-    Among several for the same part, the first one is the outermost.
+    No two of their parts overlap without one containing the other. Among several mutants of the same part,
+    the first one is the outermost.
     """
     begins: dict[int, list[tuple[int, str]]] = {}
     ends: dict[int, list[tuple[int, str]]] = {}
-    for each in wrapped:
-        length = each.end - each.begin
-        begins.setdefault(each.begin, []).append((-length, each.before))
-        ends.setdefault(each.end, []).append((length, each.after))
+    for mutant in mutants:
+        number, length = mutant.number, mutant.place.end - mutant.place.begin
+        before, after = (
+            code.replace("OPGATE_CHOSEN", switch.format(number)).replace("OPGATE_NUMBER", str(number))
+            for code in (mutant.before, mutant.after)
+        )
+        begins.setdefault(mutant.place.begin, []).append((-length, before))
+        ends.setdefault(mutant.place.end, []).append((length, after))
     pieces: list[bytes] = []
     at = 0
     for place in sorted(begins.keys() | ends.keys()):

@@ -8,12 +8,10 @@ import subprocess
 from collections.abc import Iterable
 from pathlib import Path
 
+from opgate.request import UserError
+
 # Where there is no git: folders that hold what a build or an environment makes.
 NO_SOURCES = {"build", "__pycache__"}
-
-
-class TreeError(Exception):
-    """The project's files cannot be copied."""
 
 
 def project_files(root: Path) -> list[Path]:
@@ -54,7 +52,7 @@ def copy_tree(root: Path, copy: Path, without: Iterable[Path]) -> None:
             (copy / name).unlink(missing_ok=True)
         list_of_files.write_text("".join(f"{file}\n" for file in files))
     except OSError as error:
-        raise TreeError(f"the project cannot be copied into {copy}: {error}") from error
+        raise UserError(f"the project cannot be copied into {copy}: {error}") from error
 
 
 def write_if_changed(file: Path, content: bytes) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import torch
 
-from opgate.calls.strides import strides
+from opgate.calls.call import flat_tensors
+from opgate.calls.comparing import strides
 
 
 def disagreement(
@@ -14,14 +15,17 @@ def disagreement(
 
     None, too, where the program computes with other operators in place of `overload`.
     """
-    fakes = [fake for node in program.graph.nodes if node.target is overload for fake in traced_results(node)]
+    seen = [node.meta.get("val") for node in program.graph.nodes if node.target is overload]
+    fakes = flat_tensors(seen)
     if not fakes:
         return None
     if len(fakes) != len(results):
         return f"{len(fakes)} tensors, not {len(results)}"
     for number, (fake, result) in enumerate(zip(fakes, results, strict=True)):
-        if fake.layout != torch.strided or is_symbolic(fake):
+        if fake.layout != torch.strided:
             continue
+        if any(isinstance(number, torch.SymInt) for number in (*fake.shape, *fake.stride())):
+            continue  # it depends on values, so that the program does not know it
         for what, mine, theirs in (
             ("shape", list(fake.shape), list(result.shape)),
             ("dtype", fake.dtype, result.dtype),
@@ -30,14 +34,3 @@ def disagreement(
             if mine != theirs:
                 return f"output {number} with {what} {mine}, not {theirs}"
     return None
-
-
-def traced_results(node: torch.fx.Node) -> list[torch.Tensor]:
-    """What the fake kernel returned for the node, as a flat list."""
-    leaves = torch.utils._pytree.tree_leaves(node.meta.get("val"))
-    return [leaf for leaf in leaves if isinstance(leaf, torch.Tensor)]
-
-
-def is_symbolic(tensor: torch.Tensor) -> bool:
-    """Whether a size or stride depends on values, so that the program does not know it."""
-    return any(isinstance(number, torch.SymInt) for number in (*tensor.shape, *tensor.stride()))

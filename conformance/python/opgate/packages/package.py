@@ -5,14 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import shutil
 import signal
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain, groupby
+from itertools import accumulate, chain, groupby
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +19,9 @@ import torch
 
 from opgate import _engine
 from opgate.calls.call import Call, OtherValues, first_line, flat_tensors
-from opgate.calls.devices import end_if_lost, wait_for
-from opgate.modules.sources import digest_of
-from opgate.packages.cpp_compiler import missing_compiler
+from opgate.calls.devices import end_if_lost, take_failure, wait_for
+from opgate.modules.sources import digest_of, python_files
+from opgate.packages.cpp_compiler import compiler, missing_compiler
 from opgate.packages.fake_results import disagreement
 
 MANIFEST_FORMAT = 1
@@ -50,12 +49,14 @@ class AllCalls(torch.nn.Module):
 
     def forward(self, *tensors: torch.Tensor) -> list[torch.Tensor]:
         """Takes the tensors of all calls in order."""
-        results: list[torch.Tensor] = []
-        begin = 0
-        for module, count in zip(self.calls, self.tensor_counts, strict=True):
-            results += flat_tensors(module(*tensors[begin : begin + count]))
-            begin += count
-        return results
+        parts = parted(tensors, self.tensor_counts)
+        return flat_tensors([module(*part) for module, part in zip(self.calls, parts, strict=True)])
+
+
+def parted(tensors: Sequence[torch.Tensor], counts: list[int]) -> list[Sequence[torch.Tensor]]:
+    """The tensors in parts of so many."""
+    ends = list(accumulate(counts))
+    return [tensors[end - count : end] for end, count in zip(ends, counts, strict=True)]
 
 
 def export(
@@ -146,11 +147,6 @@ def snapshot(tensor: torch.Tensor) -> torch.Tensor:
     return tensor.new_empty(0).set_(storage, tensor.storage_offset(), tensor.shape, tensor.stride())
 
 
-def take_failure(place: str) -> str:
-    """How the simulated device has failed since it was asked last, and repairs it: "" if it has not."""
-    return _engine.take_failure() if place == "sim" else ""
-
-
 def of_any_size(calls: list[Call]) -> set[str]:
     """Ids of the calls with dynamic sizes in the package: the first dense one of each subject and dtype."""
     first: dict[tuple[str, str], str] = {}
@@ -172,12 +168,7 @@ def run_package(
     counts = [described["outputs"] for described in json.loads(runner.get_metadata()["opgate"])["calls"]]
     results = flat_tensors(runner(*[tensor for tensors in inputs for tensor in tensors]))
     flat = [snapshot(result) for result in results]  # a later eager call may overwrite what an operator keeps
-    outputs: Outputs = {}
-    begin = 0
-    for call, count in zip(calls, counts, strict=True):
-        outputs[call.id] = flat[begin : begin + count]
-        begin += count
-    return outputs
+    return {call.id: list(part) for call, part in zip(calls, parted(flat, counts), strict=True)}
 
 
 def sha1(content: bytes) -> str:
@@ -185,9 +176,9 @@ def sha1(content: bytes) -> str:
     return hashlib.sha1(content, usedforsecurity=False).hexdigest()
 
 
-def compiler() -> str:
+def compiler_as_text() -> str:
     """The C++ compiler that AOTInductor uses, as text that changes with it."""
-    found = shutil.which(os.environ.get("CXX") or "g++")
+    found = compiler()
     return f"{found} {os.stat(found).st_mtime_ns}" if found else f"no {os.environ.get('CXX')}"
 
 
@@ -222,7 +213,7 @@ class PackageStore:
         own = [file for room in ROOMS for file in (Path(__file__).parents[1] / room).glob("*.py")]
         files = sorted([*self.libraries, *own])
         # A model may use any file of its Python package, so the digest covers the whole package.
-        told = torch.__version__ + digest_of(self.modules) + compiler()
+        told = torch.__version__ + digest_of(python_files(self.modules)) + compiler_as_text()
         return sha1(told.encode() + b"".join(file.read_bytes() for file in files))
 
     def _file(self, calls: list[Call]) -> Path:
@@ -427,27 +418,29 @@ class PackageStore:
 
     def outputs(self, call: Call) -> list[torch.Tensor]:
         """What the package returned for `call`. Raises RuntimeError with the reason if there is nothing."""
-        state = self._state(call.place)
-        if "error" in state:
-            raise RuntimeError(state["error"])
-        for package in state["packages"]:
-            if call.id in package["calls"]:
-                outputs = self._run(package)
-                if isinstance(outputs, Exception):
-                    raise outputs
-                return outputs[call.id]
-        raise RuntimeError(state["left_out"].get(call.id, "no package holds this call"))
+        outputs = self._run(self._package_of(call))
+        if isinstance(outputs, Exception):
+            raise outputs
+        return outputs[call.id]
 
     def outputs_for(self, call: Call, tensors: list[torch.Tensor]) -> list[torch.Tensor]:
         """What the package returns for `call` with the inputs `tensors`; its other calls keep their inputs.
 
         Raises RuntimeError with the reason if it returns nothing.
         """
-        for package in self._state(call.place).get("packages", []):
+        package = self._package_of(call)
+        calls = [Call(call_id, self) for call_id in package["calls"]]
+        return run_package(self.folder / package["file"], calls, {call.id: tensors})[call.id]
+
+    def _package_of(self, call: Call) -> dict[str, Any]:
+        """The package that holds the call. Raises RuntimeError with the reason if none does."""
+        state = self._state(call.place)
+        if "error" in state:
+            raise RuntimeError(state["error"])
+        for package in state["packages"]:
             if call.id in package["calls"]:
-                calls = [Call(call_id, self) for call_id in package["calls"]]
-                return run_package(self.folder / package["file"], calls, {call.id: tensors})[call.id]
-        return self.outputs(call)  # raises with the reason why no package holds the call
+                return package
+        raise RuntimeError(state["left_out"].get(call.id, "no package holds this call"))
 
     def _state(self, device: str) -> dict[str, Any]:
         file = self.folder / f"{device}.json"

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from opgate.report.summary import ReportError, read_summary
-from opgate.request import asked
+from opgate.judging.explanation import Explanation
+from opgate.report.summary import read_summary
+from opgate.request import UserError, asked, status_of
 
 
 @dataclass(frozen=True)
@@ -25,23 +27,29 @@ class Request:
 
 
 def write(file: Path, text: str) -> None:
-    """Writes a report. Raises ReportError if the file cannot be written."""
+    """Writes a report. Raises UserError if the file cannot be written."""
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8")
     except OSError as error:
-        raise ReportError(f"cannot write {file}: {error.strerror}") from error
+        raise UserError(f"cannot write {file}: {error.strerror}") from error
+
+
+def explanations() -> dict[str, Explanation]:
+    """Returns the explanation of every check, native and Python, by id."""
+    from opgate import _engine
+    from opgate.checks import load_checks
+
+    native = {name: Explanation(**told) for name, told in json.loads(_engine.explanations()).items()}
+    return native | {name: check.explanation for name, check in load_checks().items()}
 
 
 def run(options: Request) -> None:
-    """Writes the chosen reports. Raises ReportError."""
+    """Writes the chosen reports. Raises UserError."""
     from opgate.report import annotations, junit, markdown, page, sarif
-    from opgate.report.explanations import explanations
 
     if not (options.html or options.junit or options.sarif or options.markdown or options.annotations):
-        raise ReportError(
-            "no report was asked for: give --html, --junit, --sarif, --markdown or --annotations"
-        )
+        raise UserError("no report was asked for: give --html, --junit, --sarif, --markdown or --annotations")
     summary = read_summary(Path(options.results))
     makers: list[tuple[str, Callable[[], str]]] = [
         (options.junit, lambda: junit.junit(summary)),
@@ -60,15 +68,5 @@ def run(options: Request) -> None:
         sys.stdout.write(annotations.annotations(summary))
 
 
-def main() -> int:
-    """Returns the exit status: 0, or 2 if a report could not be written."""
-    try:
-        run(Request(**asked()))
-    except ReportError as error:
-        print(f"opgate: {error}", file=sys.stderr)
-        return 2
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(status_of(lambda: run(Request(**asked()))))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from html import escape
 
-from opgate.report.summary import Summary
+from opgate.report.summary import Summary, worst_of
 
 LIMIT = 60_000
 """Characters; a comment on GitHub may have 65,536."""
@@ -42,7 +42,6 @@ def table(summary: Summary) -> list[str]:
     """Returns the table of operators and devices by groups of checks; a cell has the worst verdict."""
     groups = sorted({check.partition(".")[0] for check in summary.checks()})
     lines = ["| | " + " | ".join(groups) + " |", "|---" * (len(groups) + 1) + "|"]
-    order = ("crash", "timeout", "fail", "invalid", "owed", "pass")
     for op, device in summary.rows():
         cells = []
         for name in groups:
@@ -51,7 +50,7 @@ def table(summary: Summary) -> list[str]:
                 for key, group in summary.groups.items()
                 if key[:2] == (op, device) and group.check.partition(".")[0] == name
             ]
-            worst = next((verdict for verdict in order if verdict in verdicts), None)
+            worst = worst_of(verdicts)
             cells.append("." if worst is None else MEANING.get(worst, f"**{worst.upper()}**"))
         lines.append(f"| {cell(op)} {device} | " + " | ".join(cells) + " |")
     return lines

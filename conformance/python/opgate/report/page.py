@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from opgate.judging.explanation import Explanation
-from opgate.report.summary import ReportError, Summary
+from opgate.report.summary import Summary
+from opgate.request import UserError
 
 LEFT, RIGHT = 0.01, 10_000.0
 """The ends of the axis, in ulps."""
@@ -26,16 +27,6 @@ class WorstError:
     case: str
     ulps: float
     bound: float | None
-
-    @property
-    def at(self) -> float:
-        """The position of the error on the axis, in per cent."""
-        return on_axis(self.ulps)
-
-    @property
-    def bound_at(self) -> float | None:
-        """The position of the bound on the axis, in per cent; None if there is no bound."""
-        return None if self.bound is None else on_axis(self.bound)
 
 
 @dataclass(frozen=True)
@@ -88,11 +79,11 @@ def history(ledger: Path | None) -> list[Commit]:
 
 
 def page(summary: Summary, explanations: dict[str, Explanation], ledger: Path | None) -> str:
-    """Returns the whole document, with every name in it escaped. Raises ReportError without jinja2."""
+    """Returns the whole document, with every name in it escaped. Raises UserError without jinja2."""
     try:
         import jinja2
     except ImportError:
-        raise ReportError("--html needs the Python package jinja2: pip install 'opgate[report]'") from None
+        raise UserError("--html needs the Python package jinja2: pip install 'opgate[report]'") from None
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(Path(__file__).parent),
         autoescape=True,
@@ -110,6 +101,7 @@ def page(summary: Summary, explanations: dict[str, Explanation], ledger: Path | 
         columns=columns,
         errors=worst_errors(summary),
         ticks=ticks,
+        on_axis=on_axis,
         defects=[(defect, explanations.get(defect.check)) for defect in summary.defects],
         commits=history(ledger),
         broken=summary.count("fail", "crash", "timeout"),

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from opgate.calls.case_id import CaseId
+from opgate.request import UserError
 
 BROKEN = ("fail", "crash", "timeout")
 
 
-class ReportError(Exception):
-    """Something that the user must fix; the message is one line."""
+WORST_FIRST = ("crash", "timeout", "fail", "invalid", "owed", "pass")
+
+
+def worst_of(verdicts: Collection[str]) -> str | None:
+    """The worst of these verdicts; None if there is none."""
+    return next((verdict for verdict in WORST_FIRST if verdict in verdicts), None)
 
 
 @dataclass
@@ -24,7 +30,7 @@ class Group:
     op: str
     device: str
     check: str
-    counts: dict[str, int] = field(default_factory=dict)
+    counts: Counter[str] = field(default_factory=Counter)
     worst: dict[str, tuple[float, str]] = field(default_factory=dict)
     """By dtype: the worst error in ulps, and the id of its case."""
     text: str = ""
@@ -39,20 +45,17 @@ class Group:
     @property
     def verdict(self) -> str:
         """The worst verdict of its cases: crash, timeout, fail, invalid, owed or pass."""
-        for verdict in ("crash", "timeout", "fail", "invalid", "owed"):
-            if self.counts.get(verdict):
-                return verdict
-        return "pass"
+        return worst_of(self.counts) or "pass"
 
     @property
     def broken(self) -> int:
         """The number of cases that broke their promise."""
-        return sum(self.counts.get(verdict, 0) for verdict in BROKEN)
+        return sum(self.counts[verdict] for verdict in BROKEN)
 
     @property
     def others(self) -> int:
         """The number of cases that broke their promise or have a wrong spec, besides that of the finding."""
-        return self.broken + self.counts.get("invalid", 0) - 1
+        return self.broken + self.counts["invalid"] - 1
 
 
 @dataclass
@@ -119,9 +122,9 @@ class Summary:
 
     header: dict[str, Any]
     groups: dict[tuple[str, str, str], Group]
-    owed: dict[str, int]
+    owed: Counter[str]
     """The number of owed cases, by reason."""
-    elsewhere: dict[str, int]
+    elsewhere: Counter[str]
     """The number of cases that passed on another machine, by the text that names the machine."""
     finished: str
     defects: list[Defect] = field(default_factory=list)
@@ -130,7 +133,7 @@ class Summary:
 
     def count(self, *verdicts: str) -> int:
         """Returns the number of cases with one of these verdicts."""
-        return sum(group.counts.get(verdict, 0) for group in self.groups.values() for verdict in verdicts)
+        return sum(group.counts[verdict] for group in self.groups.values() for verdict in verdicts)
 
     @property
     def has_reference(self) -> bool:
@@ -171,13 +174,13 @@ class Summary:
 
 
 def read_summary(results: Path) -> Summary:
-    """Reads a finished run. Raises ReportError, which names the line, if the file is not such a run."""
+    """Reads a finished run. Raises UserError, which names the line, if the file is not such a run."""
     lines = _lines(results)
     broken: dict[str, dict[str, Any]] = {}
     header = next(lines, None)
     if header is None or "plan" not in header or "subjects" not in header:
-        raise ReportError(f"{results} is no results file of this version of OpGate")
-    summary = Summary(header, {}, {}, {}, "")
+        raise UserError(f"{results} is no results file of this version of OpGate")
+    summary = Summary(header, {}, Counter(), Counter(), "")
     for line in lines:
         if "case" in line:
             _take(summary, line)
@@ -192,9 +195,9 @@ def read_summary(results: Path) -> Summary:
         elif "finished" in line:
             summary.finished = line["finished"]
     if not summary.finished:
-        raise ReportError(f"{results} is unfinished; complete it with `opgate run --resume`")
+        raise UserError(f"{results} is unfinished; complete it with `opgate run --resume`")
     if any(not group.text for group in summary.groups.values()):
-        raise ReportError(f"{results} was written by another version of OpGate; run again")
+        raise UserError(f"{results} was written by another version of OpGate; run again")
     gate = results.parent / "gate.json"
     if gate.exists():
         said = json.loads(gate.read_text())
@@ -210,11 +213,9 @@ def _lines(results: Path) -> Iterator[dict[str, Any]]:
                 try:
                     yield json.loads(text)
                 except json.JSONDecodeError as error:
-                    raise ReportError(
-                        f"{results}:{number}: not a line of OpGate's results: {error}"
-                    ) from error
+                    raise UserError(f"{results}:{number}: not a line of OpGate's results: {error}") from error
     except OSError as error:
-        raise ReportError(f"cannot read {results}: {error.strerror}") from error
+        raise UserError(f"cannot read {results}: {error.strerror}") from error
 
 
 def _defect(line: dict[str, Any], broken: dict[str, dict[str, Any]]) -> Defect:
@@ -227,17 +228,14 @@ def _defect(line: dict[str, Any], broken: dict[str, dict[str, Any]]) -> Defect:
 def _take(summary: Summary, line: dict[str, Any]) -> None:
     case, verdict = line["case"], line["verdict"]
     parts = CaseId.of(case)
-    key = parts.row
-    group = summary.groups.get(key)
-    if group is None:
-        group = summary.groups[key] = Group(*key)
-    group.counts[verdict] = group.counts.get(verdict, 0) + 1
+    group = summary.groups.setdefault(parts.row, Group(*parts.row))
+    group.counts[verdict] += 1
     ulps = line.get("ulps", 0.0)
     if ulps and ulps > group.worst.get(parts.dtype, (0.0, ""))[0]:
         group.worst[parts.dtype] = (ulps, case)
     if verdict == "owed":
         group.owed = line["reason"]
-        summary.owed[line["reason"]] = summary.owed.get(line["reason"], 0) + 1
+        summary.owed[line["reason"]] += 1
     elif line.get("given_by") == "evidence":
         group.elsewhere = line["reason"]
-        summary.elsewhere[line["reason"]] = summary.elsewhere.get(line["reason"], 0) + 1
+        summary.elsewhere[line["reason"]] += 1

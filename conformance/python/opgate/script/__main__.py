@@ -10,8 +10,8 @@ from typing import Any
 
 import jinja2
 
-from opgate.request import asked
-from opgate.worker.setting_up import SetupError, import_project, load_specs, prepare_process
+from opgate.request import asked, status_of
+from opgate.worker.serving import prepare_process
 
 
 def said(judgement: dict[str, Any]) -> str:
@@ -24,7 +24,7 @@ def said(judgement: dict[str, Any]) -> str:
 
 
 def script(request: dict[str, Any]) -> str:
-    """The call, and what the check demands of it, where plain torch can test it. Raises SetupError."""
+    """The call, and what the check demands of it, where plain torch can test it. Raises UserError."""
     from opgate.script.expressions import parts_of, quoted
 
     environment = jinja2.Environment(
@@ -39,24 +39,20 @@ def script(request: dict[str, Any]) -> str:
     return environment.get_template("script.py.jinja").render(request | parts)
 
 
-def main() -> int:
-    """Returns the exit status of the request, or 2 where no script can say what it asks for."""
+def main(request: dict[str, Any]) -> int:
+    """Returns the exit status of the request. Raises UserError where no script can say what it asks for."""
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # a reader may want the first lines alone
-    request = asked()
     printed = os.dup(1)
     os.dup2(2, 1)  # modules may print what they like while they are imported
-    try:
-        prepare_process(request["setup"])
-        import_project(request["setup"])
-        load_specs(request["setup"])
-        text = script(request)
-    except SetupError as error:
-        print(f"opgate: {error}", file=sys.stderr)
-        return 2
+    prepare_process(request["setup"])
+    from opgate.worker.setting_up import import_project, load_specs
+
+    import_project(request["setup"])
+    load_specs(request["setup"])
     with os.fdopen(printed, "w") as out:
-        out.write(text)
+        out.write(script(request))
     return int(request["status"])
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(status_of(lambda: main(asked())))

@@ -12,9 +12,8 @@ import torch
 
 from opgate import _engine
 from opgate.calls.call import overload_of
-from opgate.functions.methods import WITHOUT_NAME
-from opgate.recording.function_recorder.signature import OF_OBJECT
-from opgate.worker.setting_up import SetupError
+from opgate.functions.methods import text_of_call
+from opgate.request import UserError
 
 LINE_LENGTH = 100
 MOST_ELEMENTS = 4096
@@ -35,7 +34,7 @@ def quoted(text: str) -> str:
 
 
 def text_of(value: Any) -> str:
-    """A value that is no tensor. Raises SetupError for one that Python has no literal for."""
+    """A value that is no tensor. Raises UserError for one that Python has no literal for."""
     if isinstance(value, list):
         return f"[{', '.join(map(text_of, value))}]"
     if isinstance(value, torch.device):
@@ -46,7 +45,7 @@ def text_of(value: Any) -> str:
         return f"complex({value.real}, {value.imag})"
     if value is None or isinstance(value, bool | int | float):
         return repr(value)
-    raise SetupError(f"--python cannot write an argument of type {type(value).__name__} as Python source")
+    raise UserError(f"--python cannot write an argument of type {type(value).__name__} as Python source")
 
 
 def whole_storage(tensor: torch.Tensor) -> torch.Tensor:
@@ -139,25 +138,17 @@ def operator(name: str, formals: list[Any]) -> str:
     namespace, is_operator, plain = name.partition("::")
     if is_operator:
         return f"torch.ops.{namespace}.{plain}" + ("" if "." in plain else ".default")
-    owner, is_method, called = name.replace(":", ".").rpartition("().")
-    if not is_method:
-        return f'getattr({called}, "apply", {called})'
-    parameters, made_with, given = [], [], []
+    parameters = []
     for formal in formals:
-        name = python_name(formal.name)
         if formal.kwarg_only and "*" not in parameters:
             parameters.append("*")
-        parameters.append(name)
-        if formal.name.startswith(OF_OBJECT):
-            of_constructor = formal.name.removeprefix(OF_OBJECT)
-            made_with.append(name if WITHOUT_NAME.fullmatch(of_constructor) else f"{of_constructor}={name}")
-        else:
-            given.append(f"{name}={name}" if formal.kwarg_only else name)
-    return f"(lambda {', '.join(parameters)}: {owner}({', '.join(made_with)}).{called}({', '.join(given)}))"
+        parameters.append(python_name(formal.name))
+    called = text_of_call(name.replace(":", "."), ", ".join(parameters), formals, python_name)
+    return f"({called})" if called.startswith("lambda") else called
 
 
 def parts_of(request: dict[str, Any]) -> dict[str, Any]:
-    """What the template shows of the call. Raises SetupError for one that cannot be written."""
+    """What the template shows of the call. Raises UserError for one that cannot be written."""
     described = _engine.describe(request["call"])
     schema = overload_of(described["subject"])._schema
     tensors: dict[str, torch.Tensor] = {}  # by the names of their variables
@@ -184,7 +175,7 @@ def parts_of(request: dict[str, Any]) -> dict[str, Any]:
             positional.append(text)
     storages = {storage_of(tensor): whole_storage(tensor).numel() for tensor in tensors.values()}
     if (count := sum(storages.values())) > MOST_ELEMENTS:
-        raise SetupError(
+        raise UserError(
             f"the arguments have {count} elements, and --python writes no more than {MOST_ELEMENTS}: choose "
             f"a case of a smaller sample; see `opgate list cases --op {request['call'].partition('/')[0]}`"
         )

@@ -21,13 +21,13 @@ From this, OpGate makes the random sequences of calls that opgate/class_spec.h d
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from opgate.specs.accuracy import Accuracy
 from opgate.specs.dtypes import dtype_name
+from opgate.specs.registering import Describe, registering
 from opgate.specs.spec import Sample, argument_json, caller, device_types
 
 if TYPE_CHECKING:  # a worker must be able to start without torch, to report that torch is missing
@@ -125,12 +125,12 @@ class ClassSpec:
             "dtypes": self.accepted,
             "accuracy": self.near and self.near.as_json(),
             "model": self.factory is not None,
-            "samples": [sample.as_json() for sample in self.constructions],
+            "samples": [vars(sample) for sample in self.constructions],
             "methods": [
                 {
                     "name": name,
                     "where": method.where,
-                    "calls": [call.as_json() for call in method.calls],
+                    "calls": [vars(call) for call in method.calls],
                     "may_share": method.may_share,
                 }
                 for name, method in self.methods.items()
@@ -147,19 +147,10 @@ class ClassSpec:
 CLASSES: dict[str, ClassSpec] = {}
 
 
-def class_spec(name: str) -> Callable[[Callable[[ClassSpec], Any]], Callable[[ClassSpec], Any]]:
+def class_spec(name: str) -> Callable[[Describe[ClassSpec]], Describe[ClassSpec]]:
     """Registers the promises of the TorchBind class `name`, "namespace::Class".
 
     Raises ValueError for a second spec of that class.
     """
 
-    def register(describe: Callable[[ClassSpec], Any]) -> Callable[[ClassSpec], Any]:
-        code = inspect.unwrap(describe).__code__
-        written = ClassSpec(name, f"{code.co_filename}:{code.co_firstlineno}")
-        describe(written)
-        if name in CLASSES:
-            raise ValueError(f"{written.where}: {name} has a spec already, at {CLASSES[name].where}")
-        CLASSES[name] = written
-        return describe
-
-    return register
+    return registering(name, CLASSES, lambda where: ClassSpec(name, where))

@@ -12,7 +12,6 @@ def identity_model(spec: opgate.ModelSpec) -> None:
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -20,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from opgate.specs.accuracy import Accuracy
 from opgate.specs.domains import TensorArgument
 from opgate.specs.dtypes import dtype_name
+from opgate.specs.registering import Describe, registering
 from opgate.specs.spec import device_types
 
 if TYPE_CHECKING:  # a worker must be able to start without torch, to report that torch is missing
@@ -125,20 +125,10 @@ class ModelSpec:
 MODELS: dict[str, ModelSpec] = {}
 
 
-def model(name: str) -> Callable[[Callable[[ModelSpec], None]], Callable[[ModelSpec], None]]:
+def model(name: str) -> Callable[[Describe[ModelSpec]], Describe[ModelSpec]]:
     """Registers the model that the decorated function describes.
 
     Raises ValueError for an incomplete description, or a second model of that name.
     """
 
-    def register(describe: Callable[[ModelSpec], None]) -> Callable[[ModelSpec], None]:
-        code = inspect.unwrap(describe).__code__
-        spec = ModelSpec(name, f"{code.co_filename}:{code.co_firstlineno}")
-        describe(spec)
-        spec.validate()
-        if name in MODELS:
-            raise ValueError(f"{spec.where}: model {name} is described already, at {MODELS[name].where}")
-        MODELS[name] = spec
-        return describe
-
-    return register
+    return registering(name, MODELS, lambda where: ModelSpec(name, where), ModelSpec.validate)

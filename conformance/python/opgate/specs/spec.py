@@ -12,7 +12,6 @@ def relu(spec: opgate.OpSpec) -> None:
 
 from __future__ import annotations
 
-import inspect
 import math
 import sys
 from collections.abc import Callable, Sequence
@@ -24,6 +23,7 @@ from opgate.specs.bench import Bench, SpeedLimit
 from opgate.specs.domains import GeneratorArgument, TensorArgument
 from opgate.specs.dtypes import dtype_name
 from opgate.specs.names import subject_name
+from opgate.specs.registering import Describe, registering
 
 if TYPE_CHECKING:  # a worker must be able to start without torch, to report that torch is missing
     import torch
@@ -60,17 +60,16 @@ def argument_json(argument: Any, where: str) -> Any:
 
 @dataclass
 class Sample:
-    """One set of arguments in schema order; trailing arguments with a default may be left out."""
+    """One set of arguments in schema order; trailing arguments with a default may be left out.
+
+    The fields are those of spec/json/sample_json.h.
+    """
 
     name: str
     arguments: list[Any]
     where: str
     because: str = ""
     """For a sample that must be rejected: a part of the exception's message."""
-
-    def as_json(self) -> dict[str, Any]:
-        """The format of spec/json/sample_json.h."""
-        return {"name": self.name, "arguments": self.arguments, "where": self.where, "because": self.because}
 
 
 @dataclass
@@ -264,9 +263,9 @@ class OpSpec:
             "accuracy": self.near and self.near.as_json(),
             "gradient_accuracy": self.gradients_near and self.gradients_near.as_json(),
             "promises": sorted(self.promised),
-            "samples": [sample.as_json() for sample in self.samples],
+            "samples": [vars(sample) for sample in self.samples],
             "benches": [bench.as_json() for bench in self.benches],
-            "rejections": [sample.as_json() for sample in self.rejections],
+            "rejections": [vars(sample) for sample in self.rejections],
             "named": {word: sorted(named) for word, named in self.named.items()},
             "draft": self.is_draft,
             "planted": self.planted,
@@ -282,7 +281,7 @@ def caller() -> str:
     return f"{frame.f_code.co_filename}:{frame.f_lineno}"
 
 
-def spec(subject: str | Callable[..., Any]) -> Callable[[Callable[[OpSpec], Any]], Callable[[OpSpec], Any]]:
+def spec(subject: str | Callable[..., Any]) -> Callable[[Describe[OpSpec]], Describe[OpSpec]]:
     """Registers the promises of an operator or of a function.
 
     `subject` is "namespace::op", "namespace::op.overload", "module:function", an overload, or a function that
@@ -294,13 +293,4 @@ def spec(subject: str | Callable[..., Any]) -> Callable[[Callable[[OpSpec], Any]
     if "<" in name:
         raise ValueError(f"{caller()}: no process can import {name}; give a function that a module holds")
 
-    def register(describe: Callable[[OpSpec], Any]) -> Callable[[OpSpec], Any]:
-        code = inspect.unwrap(describe).__code__
-        written = OpSpec(name, f"{code.co_filename}:{code.co_firstlineno}", function)
-        describe(written)
-        if name in SPECS:
-            raise ValueError(f"{written.where}: {name} has a spec already, at {SPECS[name].where}")
-        SPECS[name] = written
-        return describe
-
-    return register
+    return registering(name, SPECS, lambda where: OpSpec(name, where, function))

@@ -26,11 +26,6 @@ def part(file: Path) -> ModuleType:
     return module
 
 
-def name_parameters_of_triton() -> None:
-    """Findings on the simulated device name the parameters of kernels that the program compiles by Triton."""
-    part(HERE / "triton_parameters.py").name_parameters()
-
-
 def import_the_other() -> None:
     """Imports the sitecustomize that this one hides, if there is one."""
     sys.path[:] = [folder for folder in sys.path if folder != str(HERE)]
@@ -45,8 +40,8 @@ def import_the_other() -> None:
 
 
 def prepare_triton() -> None:
-    """Names parameters, and takes first configurations."""
-    name_parameters_of_triton()
+    """Findings name the parameters of the program's kernels, of which the first configurations are taken."""
+    part(HERE / "triton_parameters.py").name_parameters()
     without_tuning.pop("triton", lambda: None)()
 
 

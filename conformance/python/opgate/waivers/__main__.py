@@ -11,26 +11,26 @@ from typing import Any
 
 import tomlkit
 
-from opgate.request import asked
+from opgate.request import UserError, asked, status_of
 from opgate.waivers import failures_dict, xfail_marks
-from opgate.waivers.known_failure import KnownFailure, UnreadableList
+from opgate.waivers.known_failure import KnownFailure
 
 SHOWN = 10
 """So many lines of what no list knows; the last run has shown them all."""
 
 
 def known_failures(files: Iterable[str]) -> list[KnownFailure]:
-    """What the files list, each by its kind. Raises UnreadableList."""
+    """What the files list, each by its kind. Raises UserError."""
     failures: list[KnownFailure] = []
     for file in map(Path, files):
         if file.suffix not in READERS:
-            raise UnreadableList(
+            raise UserError(
                 f"{file}: known failures are read from a file of tests (.py) or a failures_dict (.json)"
             )
         try:
             failures += READERS[file.suffix](file)
         except OSError as error:
-            raise UnreadableList(f"{file} cannot be read: {error.strerror}") from error
+            raise UserError(f"{file} cannot be read: {error.strerror}") from error
     return failures
 
 
@@ -38,10 +38,10 @@ READERS = {".json": failures_dict.failures_in, ".py": xfail_marks.failures_in}
 
 
 def waiver_of(broken: dict[str, Any], known: KnownFailure, request: dict[str, Any]) -> dict[str, Any]:
-    """A table [[waiver]] for a broken check. Raises UnreadableList if no address is known for it."""
+    """A table [[waiver]] for a broken check. Raises UserError if no address is known for it."""
     issue = known.issue or request["issue"]
     if not issue:
-        raise UnreadableList(
+        raise UserError(
             f"{known.place}: {known.test} names no address of an issue, which a waiver needs: "
             "write it into the reason, or give one for all with --issue"
         )
@@ -83,10 +83,13 @@ def name_waivers(config: Path, file: Path) -> None:
 
 
 def replace_text(file: Path, text: str) -> None:
-    """Writes a file whole or not at all."""
+    """Writes a file whole or not at all. Raises UserError."""
     written = file.with_name(f"{file.name}.new")
-    written.write_text(text)
-    written.replace(file)
+    try:
+        written.write_text(text)
+        written.replace(file)
+    except OSError as error:
+        raise UserError(f"{file} cannot be written: {error.strerror}") from error
 
 
 def print_rows(title: str, rows: list[str]) -> None:
@@ -96,7 +99,7 @@ def print_rows(title: str, rows: list[str]) -> None:
 
 
 def waive(request: dict[str, Any]) -> None:
-    """Adds a waiver for each broken check that a list knows. Raises UnreadableList and OSError."""
+    """Adds a waiver for each broken check that a list knows. Raises UserError."""
     failures = known_failures(request["files"])
     file = Path(request["waivers"])
     present = tomlkit.parse(file.read_text()).unwrap().get("waiver", []) if file.exists() else []
@@ -134,15 +137,5 @@ def waive(request: dict[str, Any]) -> None:
         print("no waiver was written")
 
 
-def main() -> int:
-    """Returns 0, or 2 if a list cannot be read or the waivers cannot be written."""
-    try:
-        waive(asked())
-    except (UnreadableList, OSError) as error:
-        print(f"opgate: {error}", file=sys.stderr)
-        return 2
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(status_of(lambda: waive(asked())))

@@ -10,7 +10,8 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from opgate.waivers.known_failure import KnownFailure, UnreadableList
+from opgate.request import UserError
+from opgate.waivers.known_failure import KnownFailure
 
 VERSION = 1  # the only one there is
 
@@ -27,21 +28,21 @@ CHECKS = {
 
 
 def failures_in(file: Path) -> Iterator[KnownFailure]:
-    """The entries of the file whose status is "xfail" or "skip". Raises UnreadableList."""
+    """The entries of the file whose status is "xfail" or "skip". Raises UserError."""
     try:
         content = json.loads(file.read_text())
     except ValueError as error:
-        raise UnreadableList(f"{file} is no JSON: {error}") from error
+        raise UserError(f"{file} is no JSON: {error}") from error
     if not isinstance(content, dict) or not isinstance(content.get("data"), dict):
-        raise UnreadableList(
+        raise UserError(
             f'{file} is no list of known failures: it lacks "data", an object with a key for each operator'
         )
     if content.get("_version", VERSION) != VERSION:
-        raise UnreadableList(f"{file} has version {content['_version']}, and only {VERSION} is known")
+        raise UserError(f"{file} has version {content['_version']}, and only {VERSION} is known")
     for operator, tests in content["data"].items():
         for test, entry in tests.items() if isinstance(tests, dict) else ():
             if not isinstance(entry, dict) or "status" not in entry:
-                raise UnreadableList(f'{file}: {operator}, {test}: an entry is an object with a "status"')
+                raise UserError(f'{file}: {operator}, {test}: an entry is an object with a "status"')
             if entry["status"] in ("xfail", "skip"):
                 yield KnownFailure(
                     test=test,

@@ -10,10 +10,6 @@ from typing import Any
 ADDRESS = re.compile(r"https?://[^\s\"'<>)\]]+")
 
 
-class UnreadableList(Exception):
-    """A file has no known failures in a form that can be read; the message says where and why."""
-
-
 @dataclass(frozen=True)
 class KnownFailure:
     """One entry of a list."""

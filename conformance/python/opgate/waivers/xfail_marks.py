@@ -10,7 +10,8 @@ from pathlib import Path
 
 import torch
 
-from opgate.waivers.known_failure import KnownFailure, UnreadableList
+from opgate.request import UserError
+from opgate.waivers.known_failure import KnownFailure
 
 MARKS = ("mark.xfail", "expectedFailure")
 """The ends of the names of decorators, as `pytest.mark.xfail` and `unittest.expectedFailure`."""
@@ -34,11 +35,11 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def failures_in(file: Path) -> Iterator[KnownFailure]:
-    """The marked tests of the file, in its order. Raises UnreadableList for a file that is no Python."""
+    """The marked tests of the file, in its order. Raises UserError for a file that is no Python."""
     try:
         tree = ast.parse(file.read_text(), file)
     except (SyntaxError, ValueError) as error:
-        raise UnreadableList(f"{file} is no Python: {error}") from error
+        raise UserError(f"{file} is no Python: {error}") from error
     yield from in_body(tree.body, file, "", marks_of_variable(tree.body))
 
 

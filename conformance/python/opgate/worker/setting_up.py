@@ -3,30 +3,33 @@
 from __future__ import annotations
 
 import contextlib
-import gc
 import importlib
 import json
-import os
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:  # torch may be missing, which prepare_process() reports
-    from opgate.judging.registry import Check
-    from opgate.modules.inputs import ModuleInputs
+import torch
 
-
-class SetupError(Exception):
-    """An error that the user must fix; its message is one line."""
+from opgate import _engine
+from opgate.functions.registered import register_functions
+from opgate.judging.registry import Check, prose_of
+from opgate.modules.inputs import ModuleInputs
+from opgate.modules.registration import all_operators, defined_in, registered, with_schema
+from opgate.modules.sources import mapped_libraries, project_files
+from opgate.mutation import running
+from opgate.request import UserError
+from opgate.specs.class_spec import CLASSES
+from opgate.specs.model import MODELS
+from opgate.specs.spec import SPECS
+from opgate.startup.triton_parameters import name_parameters
 
 
 @contextlib.contextmanager
 def one_thread() -> Iterator[None]:
     """torch computes with one thread meanwhile: its pool would outlive the imports and forbid forks."""
-    import torch
-
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
@@ -35,29 +38,15 @@ def one_thread() -> Iterator[None]:
         torch.set_num_threads(threads)
 
 
-@contextlib.contextmanager
-def without_collections() -> Iterator[None]:
-    """No cyclic garbage is looked for meanwhile, and later collections leave out what was made meanwhile.
-
-    Imports make hundreds of thousands of objects that stay: to look at them takes a fifth of the time.
-    """
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.freeze()
-        gc.enable()
-
-
 def load_modules(names: list[str]) -> None:
-    """Imports the modules that opgate.toml lists. Raises SetupError that names the module and the reason."""
+    """Imports the modules that opgate.toml lists. Raises UserError that names the module and the reason."""
     for name in names:
         try:
             with one_thread():
                 importlib.import_module(name)
         except (Exception, SystemExit) as error:  # a user's module may raise anything while it is imported
             message = " ".join(str(error).split())
-            raise SetupError(
+            raise UserError(
                 f"Python module {name} cannot be imported: {type(error).__name__}: {message}"
             ) from error
 
@@ -76,10 +65,6 @@ def load_libraries(libraries: Iterable[str]) -> dict[str, str]:
 
 
 def _cannot_load(library: str) -> str:
-    import torch
-
-    from opgate import _engine
-
     try:
         why: str = _engine.load_operators(library)
     except RuntimeError as error:
@@ -88,34 +73,6 @@ def _cannot_load(library: str) -> str:
         # torch writes them into the programs that repeat its own errors.
         torch.ops.loaded_libraries.add(library)
     return why
-
-
-def prepare_process(setup: dict[str, Any]) -> None:
-    """Imports torch and the engine, and does what must come before the imports of the project."""
-    # Many modules ask torch.cuda.is_available() when they are imported. With this variable torch asks
-    # NVML and not the driver, after which no forked process could use devices.
-    os.environ.setdefault("PYTORCH_NVML_BASED_CUDA_CHECK", "1")
-    # Each process of Inductor's pool imports torch, which costs more than it saves: there are several
-    # workers, and a case has few kernels.
-    os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")
-    try:
-        import torch  # noqa: F401
-
-        from opgate import _engine
-    except ImportError as error:
-        raise SetupError(f"{sys.executable} cannot import OpGate's engine or torch: {error}") from error
-    if setup["simulated"]:
-        _engine.enable_simulator()
-        from opgate.startup import first_configuration
-        from opgate.startup.after_import import act_after_imports
-
-        act_after_imports(first_configuration.actions())
-    from opgate.mutation import running
-
-    try:
-        running.install()
-    except running.WrongModule as error:
-        raise SetupError(str(error)) from error
 
 
 @dataclass(frozen=True)
@@ -131,12 +88,6 @@ class Project:
 
 def import_project(setup: dict[str, Any]) -> Project:
     """Loads the libraries, imports the modules, and registers functions as operators."""
-    from opgate.modules.inputs import ModuleInputs
-    from opgate.modules.registration import all_operators, with_schema
-    from opgate.modules.sources import mapped_libraries, project_files
-    from opgate.mutation import running
-    from opgate.startup.triton_parameters import name_parameters
-
     before = all_operators()
     mapped_before = mapped_libraries()
     waiting = load_libraries(setup["libraries"])
@@ -145,14 +96,11 @@ def import_project(setup: dict[str, Any]) -> Project:
     imported_before = set(sys.modules)
     read = ModuleInputs(setup["modules"], Path(setup["packages"]).parent)
     load_modules(setup["modules"])
-    try:
-        running.demand_right_modules()
-    except running.WrongModule as error:
-        raise SetupError(str(error)) from error
+    running.demand_right_modules()
     imported = project_files(imported_before)
     # They may need what a module has loaded by now.
     if failures := load_libraries(waiting):
-        raise SetupError(f"in Python, {next(iter(failures.values()))}")
+        raise UserError(f"in Python, {next(iter(failures.values()))}")
     if "triton" in sys.modules:
         name_parameters()
     of_modules = all_operators() - before - of_libraries
@@ -161,12 +109,6 @@ def import_project(setup: dict[str, Any]) -> Project:
 
 def load_specs(setup: dict[str, Any]) -> list[dict[str, Any]]:
     """Loads all specs into the engine; returns those in Python, for models and classes, too."""
-    from opgate import _engine
-    from opgate.functions.registered import register_functions
-    from opgate.specs.class_spec import CLASSES
-    from opgate.specs.model import MODELS
-    from opgate.specs.spec import SPECS
-
     try:
         register_functions(setup["recorded"], SPECS)
         subjects = [each.as_json() for kind in (SPECS, CLASSES, MODELS) for each in kind.values()]
@@ -183,7 +125,7 @@ def load_specs(setup: dict[str, Any]) -> list[dict[str, Any]]:
             setup["namespaces"],
         )
     except RuntimeError as error:
-        raise SetupError(str(error)) from error
+        raise UserError(str(error)) from error
     return subjects
 
 
@@ -192,10 +134,6 @@ def registrations(project: Project, listed: dict[str, str]) -> tuple[list[str], 
 
     `listed` are the files of the modules that opgate.toml lists.
     """
-    from opgate import _engine
-    from opgate.modules.registration import defined_in, registered
-    from opgate.specs.spec import SPECS
-
     found: dict[str, dict[str, Any]] = {}
     if any(name.startswith("aten::") for name in _engine.registrations([])):
         import torch._meta_registrations  # noqa: F401  (many of ATen's own fake kernels are written in Python)
@@ -210,18 +148,8 @@ def registrations(project: Project, listed: dict[str, str]) -> tuple[list[str], 
     return operators, found
 
 
-def version_of_torch() -> str:
-    """Without what follows a plus sign."""
-    import torch
-
-    return str(torch.__version__).partition("+")[0]
-
-
 def other_files(setup: dict[str, Any], checks: dict[str, Check]) -> list[str]:
     """The files besides Python modules on which the description of this worker depends."""
-    from opgate import _engine
-    from opgate.judging.registry import prose_of
-
     # Samples that are kept in files name operators, too.
     samples = [Path(setup[kind]) for kind in ("recorded", "regressions", "samples") if setup[kind]]
     samples += [file for folder in samples if folder.is_dir() for file in folder.rglob("*.json")]

@@ -5,9 +5,10 @@ This process never sees what is right. It keeps results, so that they can be rea
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import hashlib
-import io
+import itertools
 import json
 import os
 import sys
@@ -18,11 +19,12 @@ from typing import Any
 import torch
 
 from opgate.judge.sandbox.guarded_functions import addresses
-from opgate.judge.sandbox.timed_calls import TimedCalls, sample_bytes
+from opgate.judge.sandbox.timed_calls import sample_bytes
 from opgate.judge.sandbox.wire import ChannelClosed, receive, send
 from opgate.judge.subject.called_operators import operators_of
 from opgate.judge.subject.source_file import SourceFile, made
-from opgate.judge.tensors.arguments import NotJudged, put_together, taken_apart
+from opgate.judge.tensors.arguments import NotJudged, put_together, taken_apart, tensors_of
+from opgate.judge.tensors.message import loaded, tensors_in
 from opgate.judge.tensors.raw_tensor import from_raw, geometry_of, span, to_raw
 
 M_PERTURB = -6
@@ -42,11 +44,12 @@ class Candidate:
         self.device = device
         self.slots: dict[str, list[torch.Tensor]] = {}
         self.kept: dict[int, list[torch.Tensor]] = {}
-        self.timed = TimedCalls([])
+        self.sets: list[list[Any]] = []  # arguments of calls that are timed, laid out before the clock runs
+        self.returned: list[Any] = []  # what these calls returned
 
     def load(self, head: dict[str, Any], blobs: list[bytes]) -> dict[str, Any]:
         """Imports the file and makes the object; unwritten memory has the `poison` from now on."""
-        init, state = torch.load(io.BytesIO(blobs[0]), weights_only=True)
+        init, state = loaded(blobs[0])
         ctypes.CDLL(None).mallopt(M_PERTURB, head["poison"])
         forget_the_judge()
         module = self.source.load("opgate_judged_candidate")
@@ -70,18 +73,13 @@ class Candidate:
 
     def arguments(self, head: dict[str, Any], blobs: list[bytes]) -> tuple[list[Any], list[torch.Tensor]]:
         """The arguments of a call: in the tensors of an earlier one if the judge wants it, or in new ones."""
-        geometries = head["geometries"]
-        key = json.dumps(geometries)
+        key = json.dumps(head["geometries"])
         if head["reuse"] and key in self.slots:
             tensors = self.slots[key]
             for tensor, content in zip(tensors, blobs, strict=True):
                 write(tensor, content)
         else:
-            tensors = [
-                from_raw(geometry, content, keep_offset=True, device=self.device)
-                for geometry, content in zip(geometries, blobs, strict=True)
-            ]
-            self.slots[key] = tensors
+            tensors = self.slots[key] = tensors_in(head, blobs, self.device)
         return put_together(head["structure"], tensors), tensors
 
     @torch.no_grad()
@@ -95,8 +93,7 @@ class Candidate:
         reply, contents = self.described(returned)
         if "structure" not in reply:
             return reply, []
-        results: list[torch.Tensor] = []
-        taken_apart(returned, results)
+        results = tensors_of(returned)
         places = [place(result) for result in results]
         kept = {place(old) for each in self.kept.values() for old in each} - {0}
         reply |= {
@@ -113,35 +110,34 @@ class Candidate:
     def lay_out(self, head: dict[str, Any], blobs: list[bytes]) -> dict[str, Any]:
         """Lays out arguments for calls that are timed, for which memory is not filled any more."""
         ctypes.CDLL(None).mallopt(M_PERTURB, 0)
-        left = list(blobs)
-        sets = []
+        left = iter(blobs)
+        self.sets, self.returned = [], []
         for each in head["sets"]:
-            tensors = [
-                from_raw(geometry, left.pop(0), keep_offset=True, device=self.device)
-                for geometry in each["geometries"]
-            ]
-            sets.append(put_together(each["structure"], tensors))
-        self.timed = TimedCalls(sets)
+            own = list(itertools.islice(left, len(each["geometries"])))
+            self.sets.append(put_together(each["structure"], tensors_in(each, own, self.device)))
         return {}
 
+    @torch.no_grad()
     def go(self, head: dict[str, Any]) -> dict[str, Any]:
-        """Makes the calls that are timed, and looks at some bytes of the last results."""
-        self.timed.go(self.called, head["count"])
+        """Calls with the first sets, one right after the other, and looks at some bytes of the last results.
+
+        No clock is read here. Without a call, earlier results stay.
+        """
+        if head["count"]:
+            self.returned = []
+        for arguments in self.sets[: head["count"]]:
+            self.returned.append(self.called(*arguments))
         seen: list[str] = []
-        if self.timed.returned:
-            try:
-                last: list[torch.Tensor] = []
-                taken_apart(self.timed.returned[-1], last)
-                seen = sample_bytes(last, head["places"])
-            except NotJudged:  # which shows when the results are collected
-                pass
+        if self.returned:
+            with contextlib.suppress(NotJudged):  # which shows when the results are collected
+                seen = sample_bytes(tensors_of(self.returned[-1]), head["places"])
         return {"seen": seen}
 
     def collect(self) -> tuple[dict[str, Any], list[bytes]]:
         """All results of the calls that were timed."""
         described: list[dict[str, Any]] = []
         contents: list[bytes] = []
-        for returned in self.timed.returned:
+        for returned in self.returned:
             reply, own = self.described(returned)
             described.append(reply)
             contents += own
@@ -149,9 +145,8 @@ class Candidate:
 
     def described(self, returned: Any) -> tuple[dict[str, Any], list[bytes]]:
         """The structure of what a call returned, and the bytes of its tensors."""
-        results: list[torch.Tensor] = []
         try:
-            structure = taken_apart(returned, results)
+            structure, results = taken_apart(returned)
         except NotJudged as error:
             return {"unusual": f"returns what is no result: {error}"}, []
         for result in results:
@@ -230,9 +225,7 @@ def run(which: str, commands: int, answers: int) -> None:
                 case "call":
                     reply, contents = candidate.call(head, blobs)
                 case "alter":
-                    reply = {
-                        "state": candidate.take_over(torch.load(io.BytesIO(blobs[0]), weights_only=True))
-                    }
+                    reply = {"state": candidate.take_over(loaded(blobs[0]))}
                 case "reread":
                     reply = candidate.reread()
                 case "lay out":

@@ -13,17 +13,9 @@ from typing import Any
 
 from opgate.judge.sandbox.guarded_functions import replaced
 from opgate.judge.sandbox.spawner import Spawner
-from opgate.judge.sandbox.wire import ChannelBroken, ChannelClosed, TookTooLong, TooMuch, receive, send
+from opgate.judge.sandbox.wire import FORGED, ChannelClosed, Lost, TookTooLong, receive, send
 from opgate.judge.subject.source_file import SourceFile
-
-
-class Lost(Exception):
-    """The process has ended, was ended, or answers what was not asked."""
-
-    def __init__(self, how: str, evidence: str) -> None:
-        super().__init__(evidence)
-        self.how = how  # "crash", "hang", "unusual result", "forged"
-        self.evidence = evidence
+from opgate.judge.tensors.message import saved
 
 
 class Session:
@@ -62,23 +54,27 @@ class Session:
             answer, contents = receive(self.answers, deadline, most)
         except TookTooLong:
             raise Lost("hang", f"there was no answer within {seconds:.3g} s") from None
-        except TooMuch as error:
-            raise Lost("unusual result", f"the results have {error}") from None
         except ChannelClosed:
             raise self.lost() from None
-        except ChannelBroken as error:
-            raise Lost("forged", f"what came from the process is not OpGate's: {error}") from None
         if answer.get("nonce") != nonce:
-            raise Lost("forged", "a result arrived that does not carry the number of its call")
+            raise Lost(FORGED, "a result arrived that does not carry the number of its call")
         if not is_brief:
             self.replaced = self.replaced or replaced(answer.get("addresses"))
         return answer, contents
+
+    def load(self, init: list[Any], state: dict[str, Any], seconds: float, **head: object) -> dict[str, Any]:
+        """Lets the process import the candidate and make it, with these parameters if it takes them."""
+        return self.ask({"do": "load"} | head, [saved((init, state))], seconds)[0]
+
+    def alter(self, state: dict[str, Any], seconds: float) -> dict[str, Any]:
+        """Gives the candidate other parameters."""
+        return self.ask({"do": "alter"}, [saved(state)], seconds)[0]
 
     def lost(self) -> Lost:
         """How the process has ended, of itself."""
         status = self.end()
         if status == 0:
-            return Lost("forged", "the process ended with status 0 in the middle of a call")
+            return Lost(FORGED, "the process ended with status 0 in the middle of a call")
         if status > 128:
             with contextlib.suppress(ValueError):
                 return Lost(
@@ -97,13 +93,9 @@ class Session:
         if self.process:
             os.close(self.commands)
             os.close(self.answers)
-            if not self.has_ended_by_itself():
+            if not self.spawner.has_news(0.3):  # otherwise it has ended by itself
                 with contextlib.suppress(ProcessLookupError):
                     os.killpg(self.process, signal.SIGKILL)
             self.status = self.spawner.ended()
             self.process = 0
         return self.status
-
-    def has_ended_by_itself(self) -> bool:
-        """Whether the spawner reports the end within a moment."""
-        return self.spawner.has_news(0.3)

@@ -135,22 +135,21 @@ def lead(which: str, descriptors: list[int], report: int, scratch: Path, body: B
         if candidate == 0:
             become_candidate(which, descriptors, report, scratch, body, limits, [*namespaces, *files])
         os.close(report)
-        end_as(wait_for(candidate))
+        end_with(candidate)
     os.close(report)
-    end_as(wait_for(first))
+    end_with(first)
 
 
-def wait_for(child: int) -> int:
-    """Waits for this child, and takes others that have lost their parent."""
+def end_with(child: int) -> None:
+    """Ends this process as the child ends: 128 + the number stands for a signal, as in shells.
+
+    Meanwhile it takes other children that have lost their parent.
+    """
     while True:
         process, status = os.wait()
         if process == child:
-            return os.waitstatus_to_exitcode(status)
-
-
-def end_as(status: int) -> None:
-    """Ends this process; 128 + the number stands for a signal, as in shells."""
-    os._exit(status if status >= 0 else 128 - status)
+            code = os.waitstatus_to_exitcode(status)
+            os._exit(code if code >= 0 else 128 - code)
 
 
 def become_candidate(

@@ -1,4 +1,4 @@
-"""Calls that are timed, in the process of the callable: no clock is read here.
+"""What the process of a callable shows at once of the results of calls that are timed.
 
 The judge reads its own clock from its request to the answer. It looks afterwards at what the calls returned.
 """
@@ -6,28 +6,11 @@ The judge reads its own clock from its request to the answer. It looks afterward
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import torch
 
 from opgate.judge.tensors.raw_tensor import span
-
-
-class TimedCalls:
-    """Sets of arguments that are laid out before the clock runs, and what the calls with them returned."""
-
-    def __init__(self, sets: list[list[Any]]) -> None:
-        self.sets = sets
-        self.returned: list[Any] = []
-
-    @torch.no_grad()
-    def go(self, called: Callable[..., Any], count: int) -> None:
-        """Calls with the first sets, one right after the other; without a call, earlier results stay."""
-        if count:
-            self.returned = []
-        for arguments in self.sets[:count]:
-            self.returned.append(called(*arguments))
 
 
 def sample_bytes(tensors: Sequence[torch.Tensor], places: Sequence[float]) -> list[str]:

@@ -16,16 +16,20 @@ MOST_HEAD = 1 << 24
 MOST_BLOB = 1 << 40
 
 
-class ChannelBroken(Exception):
-    """What arrived is no message of this format."""
+FORGED = "answers what was not asked"
+
+
+class Lost(Exception):
+    """The process at the other end has ended, was ended, or answers what was not asked."""
+
+    def __init__(self, how: str, evidence: str) -> None:
+        super().__init__(evidence)
+        self.how = how  # FORGED, or "crash", "hang", "unusual result"
+        self.evidence = evidence
 
 
 class ChannelClosed(Exception):
     """The other side has closed the channel."""
-
-
-class TooMuch(Exception):
-    """A message is longer than the receiver wants."""
 
 
 class TookTooLong(Exception):
@@ -57,21 +61,26 @@ def receive(
 ) -> tuple[dict[str, Any], list[bytes]]:
     """Reads one message of at most so many bytes.
 
-    Raises ChannelBroken, ChannelClosed, TooMuch or TookTooLong.
+    Raises ChannelClosed, TookTooLong, or Lost for a longer message and for what is none.
     """
     (length,) = struct.unpack("<I", exactly(descriptor, 4, deadline))
     if not 0 < length <= MOST_HEAD:
-        raise ChannelBroken("the length of a message is not valid")
+        raise not_of_opgate("the length of a message is not valid")
     try:
         head = json.loads(exactly(descriptor, length, deadline))
         lengths = head.pop("blobs")
         if not all(isinstance(size, int) and size >= 0 for size in lengths):
             raise ValueError
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        raise ChannelBroken("a message has no valid head") from None
+        raise not_of_opgate("a message has no valid head") from None
     if sum(lengths) > most:
-        raise TooMuch(f"{sum(lengths)} bytes")
+        raise Lost("unusual result", f"the results have {sum(lengths)} bytes")
     return head, [exactly(descriptor, size, deadline) for size in lengths]
+
+
+def not_of_opgate(why: str) -> Lost:
+    """The error for what is no message of this format."""
+    return Lost(FORGED, f"what came from the process is not OpGate's: {why}")
 
 
 def exactly(descriptor: int, count: int, deadline: float | None) -> bytes:

@@ -5,12 +5,9 @@ Both run as candidates do, each in a sandboxed process of its own in which no ca
 
 from __future__ import annotations
 
-import io
-
-import torch
-
-from opgate.judge.sandbox.session import Lost, Session
+from opgate.judge.sandbox.session import Session
 from opgate.judge.sandbox.spawner import Spawner
+from opgate.judge.sandbox.wire import Lost
 from opgate.judge.speed.timed_process import TimedProcess
 from opgate.judge.subject.source_file import SourceFile
 from opgate.judge.truth.truth import Examination
@@ -37,7 +34,7 @@ class Opponents:
                 if name not in self.sides:
                     self.sides[name] = self.started(name, spawner, examination)
                 elif examination.state:
-                    self.sides[name].session.ask({"do": "alter"}, [kept(examination.state)], self.seconds)
+                    self.sides[name].session.alter(examination.state, self.seconds)
             except Lost as lost:
                 self.give_up(name, lost.evidence)
         return dict(self.sides)
@@ -45,12 +42,10 @@ class Opponents:
     def started(self, name: str, spawner: Spawner, examination: Examination) -> TimedProcess:
         """A new process that has loaded the reference. Raises Lost."""
         session = Session(spawner, self.source, "cpu")
-        is_compiled = name == "compiled"
-        side = TimedProcess(session, name, max(self.seconds, SECONDS_OF_COMPILING))
-        head = {"do": "load", "seed": examination.seed, "poison": 0, "compile": is_compiled}
-        loaded = kept((examination.init, examination.state))
+        side = TimedProcess(session, max(self.seconds, SECONDS_OF_COMPILING))
+        head = {"seed": examination.seed, "poison": 0, "compile": name == "compiled"}
         try:
-            reply, _ = session.ask(head, [loaded], SECONDS_OF_COMPILING)
+            reply = session.load(examination.init, examination.state, SECONDS_OF_COMPILING, **head)
             if "raised" in reply:
                 raise Lost("raises", str(reply["raised"]))
         except Lost:
@@ -70,10 +65,3 @@ class Opponents:
             side.session.end()
         for spawner in self.spawners.values():
             spawner.close()
-
-
-def kept(value: object) -> bytes:
-    """The value as torch writes it."""
-    stream = io.BytesIO()
-    torch.save(value, stream)
-    return stream.getvalue()

@@ -15,8 +15,9 @@ from typing import Any
 
 import torch
 
-from opgate.judge.sandbox.session import Lost
+from opgate import _engine
 from opgate.judge.sandbox.timed_calls import sample_bytes
+from opgate.judge.sandbox.wire import FORGED, Lost
 from opgate.judge.speed.timed_process import Elapsed, TimedProcess
 from opgate.judge.tensors.arguments import same_structure, tensors_of
 from opgate.judge.tensors.comparison import elements_beyond, first_difference
@@ -45,19 +46,6 @@ class Times:
     computing: list[float] = field(default_factory=list)
 
 
-@dataclass
-class WrongWhileTimed:
-    """Calls that were timed and returned something wrong."""
-
-    answers: list[RightAnswer] = field(default_factory=list)
-    seen: str = ""
-
-    def add(self, answer: RightAnswer, seen: str) -> None:
-        """Notes one call."""
-        self.answers.append(answer)
-        self.seen = self.seen or seen
-
-
 class Measurement:
     """Measures a candidate and its opponents in turns."""
 
@@ -66,7 +54,7 @@ class Measurement:
         self.draw = draw
         self.secret = secret
         self.times = {name: Times() for name in sides}
-        self.wrong = WrongWhileTimed()
+        self.wrong: list[tuple[RightAnswer, str]] = []  # calls, and what was seen
         self.channels: dict[str, Elapsed] = {}  # the quickest answers to requests for no call
         self.lost: dict[str, str] = {}
         self.calls = 0
@@ -82,7 +70,7 @@ class Measurement:
         for calls in self.calls_of_rounds(seconds):
             self.round(calls)
             done = len(self.times["candidate"].wall)
-            if done >= fewest_rounds() and time.monotonic() - begin > SECONDS:
+            if done >= _engine.fewest_values and time.monotonic() - begin > SECONDS:
                 break
 
     def warm_up(self) -> float:
@@ -151,15 +139,14 @@ class Measurement:
         most = sum(2 * t.nbytes + 4096 for answer in answers for t in answer.returned.results) + (1 << 24)
         described, returned = side.results(most)
         if len(returned) != len(answers):
-            raise Lost("forged", f"{len(answers)} calls were asked for, and {len(returned)} returned")
+            raise Lost(FORGED, f"{len(answers)} calls were asked for, and {len(returned)} returned")
         late = zip(sample_bytes(returned[-1], places), reply.get("seen", []), strict=False)
         if any(then and then != now for now, then in late):
             raise Lost("changes after the return", "its bytes were others after the clock was stopped")
         self.calls += len(answers)
         for answer, got, each in zip(answers, returned, described, strict=True):
-            seen = difference(answer, got, each)
-            if seen:
-                self.wrong.add(answer, seen)
+            if seen := difference(answer, got, each):
+                self.wrong.append((answer, seen))
 
 
 def difference(answer: RightAnswer, got: Sequence[torch.Tensor], described: dict[str, Any]) -> str:
@@ -182,17 +169,8 @@ def quickest(each: Sequence[Elapsed]) -> Elapsed:
     return Elapsed(min(one.wall for one in each), min(one.computing for one in each))
 
 
-def fewest_rounds() -> int:
-    """The fewest rounds that give an interval."""
-    from opgate import _engine
-
-    return int(_engine.fewest_values)
-
-
 def as_numbers(times: dict[str, Times]) -> dict[str, Any]:
     """Medians in seconds, and how many times as fast the candidate is as each of the others."""
-    from opgate import _engine
-
     own = times["candidate"]
     numbers: dict[str, Any] = {}
     for name, other in times.items():

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from opgate.judge.sandbox.session import Lost
-from opgate.judge.speed.opponents import Opponents, kept
+from opgate.judge.sandbox.wire import Lost
+from opgate.judge.speed.opponents import Opponents
 from opgate.judge.speed.speed import Measurement, as_numbers
 from opgate.judge.speed.timed_process import TimedProcess
 from opgate.judge.truth.truth_process import TruthProcess
@@ -18,19 +18,16 @@ AGAIN = 4
 def time_candidate(judge: Judge, truth: TruthProcess, opponents: Opponents) -> None:
     """Adds the speed to the verdict, or what the candidate does while it is timed."""
     if judge.has_state == "same" and (judge.examination.altered or judge.examination.changed):
-        judge.session.ask({"do": "alter"}, [kept(judge.examination.state)], judge.seconds)
-    sides = {"candidate": TimedProcess(judge.session, "candidate", judge.seconds)}
+        judge.session.alter(judge.examination.state, judge.seconds)
+    sides = {"candidate": TimedProcess(judge.session, judge.seconds)}
     sides |= opponents.ready(judge.examination)
     measurement = Measurement(sides, truth.draw, judge.secret)
     try:
         measurement.run()
         look_at_wrong_results(judge, measurement)
     except Lost as lost:
-        how = "answers what was not asked" if lost.how == "forged" else lost.how
-        judge.verdict.add(how, NOW, lost.evidence)
-    if judge.session.replaced:
-        names = ", ".join(judge.session.replaced)
-        judge.verdict.add("replaces functions", NOW, f"replaced: {names}")
+        judge.verdict.add(lost.how, NOW, lost.evidence)
+    judge.note_replaced(NOW)
     for name, why in measurement.lost.items():
         opponents.give_up(name, why)
     if judge.verdict.findings:
@@ -45,17 +42,17 @@ def time_candidate(judge: Judge, truth: TruthProcess, opponents: Opponents) -> N
 
 def look_at_wrong_results(judge: Judge, measurement: Measurement) -> None:
     """Makes calls again whose timed results were wrong: are they right if nothing is timed?"""
-    wrong = measurement.wrong
-    if not wrong.answers:
+    if not measurement.wrong:
         return
     before = len(judge.calls)
-    for answer in wrong.answers[:AGAIN]:
+    for answer, _ in measurement.wrong[:AGAIN]:
         judge.call(answer)
     again = judge.calls[before:]
-    count = len(wrong.answers)
+    count = len(measurement.wrong)
+    _, first_seen = measurement.wrong[0]
     if again and not any(call.wrong for call in again) and count >= FEWEST_WRONG:
         of_all = f"{count} of {measurement.calls} timed results were wrong"
-        seen = f"{of_all}, and right without a clock: {wrong.seen}"
+        seen = f"{of_all}, and right without a clock: {first_seen}"
         judge.verdict.add("idle while it is timed", NOW, seen)
     else:
-        judge.verdict.add("wrong values", NOW, wrong.seen)
+        judge.verdict.add("wrong values", NOW, first_seen)

@@ -11,9 +11,10 @@ from typing import Any
 
 import torch
 
-from opgate.judge.sandbox.session import Lost, Session
-from opgate.judge.tensors.arguments import taken_apart
-from opgate.judge.tensors.raw_tensor import from_raw, to_raw
+from opgate.judge.sandbox.session import Session
+from opgate.judge.sandbox.wire import FORGED, Lost
+from opgate.judge.tensors.message import as_message
+from opgate.judge.tensors.raw_tensor import from_raw
 
 TICKS = os.sysconf("SC_CLK_TCK")
 
@@ -29,25 +30,21 @@ class Elapsed:
 class TimedProcess:
     """Lays out arguments in a process, lets it call, and reads the results."""
 
-    def __init__(self, session: Session, called: str, seconds: float) -> None:
+    def __init__(self, session: Session, seconds: float) -> None:
         self.session = session
-        self.called = called
         self.seconds = seconds
-        self.count = 0
 
     def lay_out(self, sets: Sequence[Sequence[Any]]) -> None:
         """Gives the process these sets of arguments. Raises Lost."""
-        heads, contents = [], []
+        heads: list[dict[str, Any]] = []
+        contents: list[bytes] = []
         for arguments in sets:
-            tensors: list[torch.Tensor] = []
-            structure = taken_apart(list(arguments), tensors)
-            raw = [to_raw(tensor) for tensor in tensors]
-            heads.append({"structure": structure, "geometries": [geometry for geometry, _ in raw]})
-            contents += [content for _, content in raw]
+            head, own = as_message(arguments)
+            heads.append(head)
+            contents += own
         reply, _ = self.session.ask({"do": "lay out", "sets": heads}, contents, max(60, self.seconds))
         if "raised" in reply:
             raise Lost("unusual result", f"the arguments cannot be laid out: {reply['raised']}")
-        self.count = len(sets)
 
     def time(self, count: int, places: Sequence[float]) -> tuple[Elapsed, dict[str, Any]]:
         """What so many calls take together with the channel, and the answer. Raises Lost."""
@@ -68,7 +65,7 @@ class TimedProcess:
                 own, left = left[: len(geometries)], left[len(geometries) :]
                 returned.append([from_raw(*pair) for pair in zip(geometries, own, strict=True)])
         except (KeyError, ValueError, TypeError, AttributeError) as error:
-            raise Lost("forged", f"a result is not what its description promises: {error}") from None
+            raise Lost(FORGED, f"a result is not what its description promises: {error}") from None
         return reply["returned"], returned
 
     def computing(self) -> float:

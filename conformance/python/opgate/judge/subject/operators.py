@@ -8,10 +8,14 @@ import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import torch
+
+from opgate import _engine
+from opgate.calls.call import keyword_names, overload_of, split_keywords
+from opgate.calls.case_id import CaseId
+from opgate.specs.spec import SPECS
 
 PLANNED = ["effect.mutation", "value.layout"]
 """Checks that are planned for each sample as it is."""
@@ -44,8 +48,6 @@ def operator(name: str) -> Callable[..., Any]:
 
     Raises AttributeError if there is none.
     """
-    from opgate.calls.call import keyword_names, overload_of, split_keywords
-
     overload = overload_of(name)
     names = keyword_names(overload)
 
@@ -60,51 +62,33 @@ class SpecSamples:
     """The samples of an operator's spec, in its first dtype."""
 
     def __init__(self, name: str, sources: OperatorSources) -> None:
-        from opgate import _engine
-        from opgate.specs.spec import SPECS
-
-        self.engine = _engine
         written = {each: spec for each, spec in SPECS.items() if each == name}
         _engine.load(
             list(sources.specs),
             json.dumps([spec.as_json() for spec in written.values()]),
             {each: spec.reference_function for each, spec in written.items() if spec.reference_function},
         )
-        self.ids = [call for call, _ in planned(name) if call.endswith("/contiguous/cpu")]
-        dtype = next((call.split("/")[1] for call in self.ids), "")
-        if any(call.split("/")[1] == "float32" for call in self.ids):
-            dtype = "float32"
-        self.ids = [call for call in self.ids if call.split("/")[1] == dtype]
+        try:
+            planned = _engine.plan("[]", PLANNED, name)
+        except RuntimeError:  # it has no spec
+            planned = []
+        calls = [call for call, _ in planned if call.endswith("/contiguous/cpu")]
+        dtypes = [CaseId.of_call(call).dtype for call in calls]
+        chosen = "float32" if "float32" in dtypes else dtypes[0] if dtypes else ""
+        self.ids = [call for call, dtype in zip(calls, dtypes, strict=True) if dtype == chosen]
 
     def every(self) -> Iterator[tuple[str, list[Any]]]:
         """The name and the arguments of each sample."""
         for call in self.ids:
-            yield call.split("/")[2], list(self.engine.arguments(call))
+            yield CaseId.of_call(call).sample, list(_engine.arguments(call))
 
     def draw(self) -> list[Any]:
         """The arguments of the largest sample, with other values of their domains: torch's seed decides."""
-        largest = max(self.ids, key=lambda call: elements(self.engine.arguments(call)))
+        largest = max(self.ids, key=lambda call: elements(_engine.arguments(call)))
         seed = int(torch.randint(1, 1 << 62, ()))
-        return list(self.engine.arguments(largest, seed))
-
-
-def planned(name: str) -> list[tuple[str, list[str]]]:
-    """The calls of an operator that has a spec; none for another one."""
-    from opgate import _engine
-
-    try:
-        return list(_engine.plan("[]", PLANNED, name))
-    except RuntimeError:
-        return []
+        return list(_engine.arguments(largest, seed))
 
 
 def elements(arguments: list[Any]) -> int:
     """How many elements the tensors have together."""
     return sum(each.numel() for each in arguments if isinstance(each, torch.Tensor))
-
-
-def as_module(name: str, called: Callable[..., Any]) -> ModuleType:
-    """A module in which the operator has its name."""
-    module = ModuleType("opgate_judged_operator")
-    setattr(module, name, called)
-    return module

@@ -14,11 +14,8 @@ from typing import Any
 
 import torch
 
-from opgate.judge.subject.operators import OperatorSources, SpecSamples, as_module, operator
-
-
-class SetupError(Exception):
-    """What the command was given cannot be used."""
+from opgate.judge.subject.operators import OperatorSources, SpecSamples, operator
+from opgate.request import UserError
 
 
 @dataclass(frozen=True)
@@ -32,18 +29,18 @@ class SourceFile:
 
     @staticmethod
     def of(text: str, default: str, operators: OperatorSources | None = None, inputs: str = "") -> SourceFile:
-        """For an argument of the command line. Raises SetupError if there is no such file."""
+        """For an argument of the command line. Raises UserError if there is no such file."""
         path, name = parted(text, default)
         of_inputs = Path(inputs).resolve() if inputs else None
         if of_inputs is not None and not of_inputs.is_file():
-            raise SetupError(f"there is no file {inputs}")
+            raise UserError(f"there is no file {inputs}")
         if not path and operators is not None:
             return SourceFile(None, name, operators, of_inputs)
         file = Path(path or text).resolve()
         if not file.is_file():
-            raise SetupError(f"there is no file {path or text}")
+            raise UserError(f"there is no file {path or text}")
         if file.suffix == ".so" and "::" not in name:
-            raise SetupError(f"which operator of {path} is meant? write {path}:NAMESPACE::NAME")
+            raise UserError(f"which operator of {path} is meant? write {path}:NAMESPACE::NAME")
         return SourceFile(file, name, inputs=of_inputs)
 
     @staticmethod
@@ -77,11 +74,13 @@ class SourceFile:
         """Imports the file; raises whatever it raises."""
         if self.path is None:
             self.operators.load()
-            return as_module(self.name, operator(self.name))
-        if self.path.suffix == ".so":
+        elif self.path.suffix == ".so":
             torch.ops.load_library(str(self.path))
-            return as_module(self.name, operator(self.name))
-        return imported(self.path, as_name)
+        else:
+            return imported(self.path, as_name)
+        module = ModuleType("opgate_judged_operator")
+        setattr(module, self.name, operator(self.name))
+        return module
 
     def add_inputs(self, module: ModuleType) -> Iterator[tuple[str, list[Any]]]:
         """Gives the loaded module a get_inputs() if it has none of its own; returns the spec's samples."""
@@ -93,7 +92,7 @@ class SourceFile:
         if samples.ids and self.inputs is None:
             module.get_inputs = samples.draw  # type: ignore[attr-defined]
         if not samples.ids and self.inputs is None:
-            raise SetupError(
+            raise UserError(
                 f"{self.name} has no spec here: name a file with its get_inputs() with --inputs, or the "
                 "spec with --module or --spec"
             )
@@ -115,7 +114,7 @@ def imported(path: Path, as_name: str) -> ModuleType:
     sys.path.insert(0, str(path.parent))
     spec = importlib.util.spec_from_file_location(as_name, path)
     if spec is None or spec.loader is None:
-        raise SetupError(f"{path} is not a file of Python")
+        raise UserError(f"{path} is not a file of Python")
     module = importlib.util.module_from_spec(spec)
     sys.modules[as_name] = module
     spec.loader.exec_module(module)

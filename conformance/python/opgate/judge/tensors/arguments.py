@@ -14,24 +14,28 @@ class NotJudged(Exception):
     """Something that this command cannot judge, such as an argument that is a set."""
 
 
-def taken_apart(value: Any, tensors: list[torch.Tensor]) -> Any:
-    """The structure in JSON; its tensors are added to the list. Raises NotJudged.
+def taken_apart(value: Any) -> tuple[Any, list[torch.Tensor]]:
+    """The structure in JSON, and its tensors. Raises NotJudged.
 
     The keys of dicts are sorted, so that the order of the tensors is that of the names.
     """
-    if isinstance(value, torch.Tensor):
-        tensors.append(value)
-        return {"tensor": len(tensors) - 1}
-    if isinstance(value, list | tuple):
-        kind = "list" if isinstance(value, list) else "tuple"
-        return {kind: [taken_apart(part, tensors) for part in value]}
-    if isinstance(value, dict) and all(isinstance(key, str) for key in value):
-        return {"dict": {key: taken_apart(part, tensors) for key, part in sorted(value.items())}}
-    if type(value) in PLAIN:
-        return {"value": value}
-    raise NotJudged(
-        f"{type(value).__name__} is neither a tensor, a number, a string nor a list or dict of these"
-    )
+    tensors: list[torch.Tensor] = []
+
+    def structure_of(value: Any) -> Any:
+        if isinstance(value, torch.Tensor):
+            tensors.append(value)
+            return {"tensor": len(tensors) - 1}
+        if isinstance(value, list | tuple):
+            return {"list" if isinstance(value, list) else "tuple": list(map(structure_of, value))}
+        if isinstance(value, dict) and all(isinstance(key, str) for key in value):
+            return {"dict": {key: structure_of(part) for key, part in sorted(value.items())}}
+        if type(value) in PLAIN:
+            return {"value": value}
+        raise NotJudged(
+            f"{type(value).__name__} is neither a tensor, a number, a string nor a list or dict of these"
+        )
+
+    return structure_of(value), tensors
 
 
 def put_together(structure: Any, tensors: list[torch.Tensor]) -> Any:
@@ -49,16 +53,13 @@ def put_together(structure: Any, tensors: list[torch.Tensor]) -> Any:
 
 def mapped(value: Any, function: Callable[[torch.Tensor], torch.Tensor]) -> Any:
     """The value with the function applied to each tensor."""
-    tensors: list[torch.Tensor] = []
-    structure = taken_apart(value, tensors)
+    structure, tensors = taken_apart(value)
     return put_together(structure, [function(tensor) for tensor in tensors])
 
 
 def tensors_of(value: Any) -> list[torch.Tensor]:
     """All tensors in the value, in order."""
-    tensors: list[torch.Tensor] = []
-    taken_apart(value, tensors)
-    return tensors
+    return taken_apart(value)[1]
 
 
 def same_structure(one: Any, other: Any) -> bool:

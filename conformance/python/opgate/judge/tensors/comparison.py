@@ -15,17 +15,12 @@ def elements_beyond(got: torch.Tensor, exact: torch.Tensor, bound: torch.Tensor)
     return ~(near | equal)
 
 
-def first_wrong_element(exact: torch.Tensor, at: tuple[int, ...], got: torch.Tensor) -> str:
-    """Where the element is, what it is and what is right, in words."""
-    place = f" at {list(at)}" if at else ""
-    return f"{place}: got {got[at].item():.9g}, and {exact[at].item():.9g} is right"
-
-
 def first_difference(got: torch.Tensor, exact: torch.Tensor, beyond: torch.Tensor) -> str:
-    """How many elements differ, and the first one."""
+    """How many elements differ, and where the first one is, what it is and what is right."""
     at = tuple(int(i) for i in beyond.nonzero()[0]) if beyond.dim() else ()
-    count = int(beyond.sum())
-    return f"{count} of {beyond.numel()} elements differ, the first{first_wrong_element(exact, at, got)}"
+    place = f" at {list(at)}" if at else ""
+    first = f"the first{place}: got {got[at].item():.9g}, and {exact[at].item():.9g} is right"
+    return f"{int(beyond.sum())} of {beyond.numel()} elements differ, {first}"
 
 
 def is_constant(tensor: torch.Tensor) -> bool:

@@ -7,9 +7,9 @@ from typing import Any
 
 import torch
 
-DTYPES = {
-    str(each).removeprefix("torch."): each for each in vars(torch).values() if isinstance(each, torch.dtype)
-}
+from opgate.specs.dtypes import dtype_name
+
+DTYPES = {dtype_name(each): each for each in vars(torch).values() if isinstance(each, torch.dtype)}
 
 
 def span(sizes: list[int], strides: list[int]) -> int:
@@ -22,7 +22,7 @@ def span(sizes: list[int], strides: list[int]) -> int:
 def geometry_of(tensor: torch.Tensor) -> dict[str, Any]:
     """Where the elements of a tensor lie."""
     return {
-        "dtype": str(tensor.dtype).removeprefix("torch."),
+        "dtype": dtype_name(tensor.dtype),
         "sizes": list(tensor.size()),
         "strides": list(tensor.stride()),
         "offset": tensor.storage_offset(),

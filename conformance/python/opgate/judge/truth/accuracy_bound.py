@@ -38,7 +38,7 @@ def exact_and_bound(
     """
     try:
         exact = reference.in_double(arguments)
-        shifts = [at_random] * 3
+        shifts = [lambda tensor: torch.rand_like(tensor) * 2 - 1] * 3  # at random for each element
         if any(is_counted(result) for result in returned):
             shifts += [upwards, lambda tensor: -upwards(tensor)]
         moved = [reference.in_double(arguments, by=shift) for shift in shifts]
@@ -55,11 +55,6 @@ def exact_and_bound(
             bounds[i] = bounds[i] * BIASED
         exact[i] = result if is_counted(result) else exact[i]
     return exact, bounds, why
-
-
-def at_random(tensor: torch.Tensor) -> torch.Tensor:
-    """Each element has another number."""
-    return torch.rand_like(tensor) * 2 - 1
 
 
 def upwards(tensor: torch.Tensor) -> torch.Tensor:

@@ -9,8 +9,9 @@ from typing import Any
 
 import torch
 
-from opgate.judge.subject.source_file import SetupError, SourceFile, made
+from opgate.judge.subject.source_file import SourceFile, made
 from opgate.judge.tensors.arguments import NotJudged, mapped, taken_apart, tensors_of
+from opgate.request import UserError
 
 Results = list[torch.Tensor]
 Shift = Callable[[torch.Tensor], torch.Tensor]
@@ -34,17 +35,17 @@ class Reference:
         try:
             self.module = source.load("opgate_judged_reference")
         except Exception as error:
-            raise SetupError(f"the reference {source} cannot be loaded: {error}") from error
+            raise UserError(f"the reference {source} cannot be loaded: {error}") from error
         self.spec_samples = list(source.add_inputs(self.module))
         for needed in (source.name, "get_inputs"):
             if not hasattr(self.module, needed):
-                raise SetupError(f"the reference {source.path or source} has no {needed}")
+                raise UserError(f"the reference {source.path or source} has no {needed}")
         self.name = source.name
 
     def start(self, seed: int) -> list[Any]:
         """Makes the module anew with this seed; returns the arguments that it was made with."""
         init = list(getattr(self.module, "get_init_inputs", list)())
-        taken_apart(init, [])
+        taken_apart(init)  # raises NotJudged
         self.called = made(self.module, self.name, init, seed)
         return init
 
@@ -61,7 +62,7 @@ class Reference:
             if not tensors_of(drawn):
                 raise NotJudged("there is no tensor")
         except NotJudged as error:
-            raise SetupError(f"get_inputs() returns what cannot be judged: {error}") from None
+            raise UserError(f"get_inputs() returns what cannot be judged: {error}") from None
         return mapped(drawn, torch.Tensor.detach)
 
     @torch.no_grad()
@@ -70,8 +71,7 @@ class Reference:
         given = mapped(list(arguments), copy_with_layout)
         before = [tensor.clone() for tensor in tensors_of(given)]
         returned = copy.deepcopy(self.called)(*given)
-        results: Results = []
-        structure = taken_apart(returned, results)
+        structure, results = taken_apart(returned)
         after = tensors_of(given)
         written = [i for i, old in enumerate(before) if not same(old, after[i])]
         shared = [[i for i, old in enumerate(after) if overlaps(result, old)] for result in results]

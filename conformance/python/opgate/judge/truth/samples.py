@@ -10,6 +10,7 @@ from typing import Any
 import torch
 
 from opgate import _engine
+from opgate.calls.resize import resized
 from opgate.judge.tensors.arguments import mapped, put_together, taken_apart, tensors_of
 
 PUBLIC_SEEDS = (0, 42)
@@ -103,11 +104,6 @@ def constant_rows(tensor: torch.Tensor) -> torch.Tensor:
     return tensor[..., :1].expand(tensor.shape).contiguous() if tensor.dim() else tensor
 
 
-def sorted_rows(tensor: torch.Tensor) -> torch.Tensor:
-    """Each row in ascending order."""
-    return tensor.sort(-1).values if tensor.dim() else tensor
-
-
 def one_large(tensor: torch.Tensor) -> torch.Tensor:
     """One element of each row is ten times the others."""
     made = tensor.clone()
@@ -130,7 +126,7 @@ CHANGES: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
     "ten times as large": lambda tensor: tensor * 10,
     "five added": lambda tensor: tensor + 5,
     "negated": torch.neg,
-    "sorted rows": sorted_rows,
+    "sorted rows": lambda tensor: tensor.sort(-1).values if tensor.dim() else tensor,
     "one large element in a row": one_large,
 }
 LARGE_CHANGES = {label: CHANGES[label] for label in ("ten times as large", "five added")}
@@ -147,15 +143,15 @@ def other_sizes(arguments: list[Any], secret: random.Random) -> Iterator[tuple[s
             replaced.append((side, side + secret.randint(1, 7)))
     for old, new in replaced:
         if old != new:
-            yield f"size {old} is {new}", mapped(arguments, lambda t, old=old, new=new: resized(t, old, new))
+            yield (
+                f"size {old} is {new}",
+                mapped(arguments, lambda t, old=old, new=new: reordered(t, old, new)),
+            )
 
 
-def resized(tensor: torch.Tensor, old: int, new: int) -> torch.Tensor:
+def reordered(tensor: torch.Tensor, old: int, new: int) -> torch.Tensor:
     """The tensor with one of its sizes replaced; its elements are repeated in another order."""
-    made = tensor
-    for dim, side in enumerate(tensor.shape):
-        if side == old:
-            made = made.index_select(dim, torch.arange(new) % old)
+    made = resized(tensor, old, new)
     if not tensor.is_floating_point() or made.shape == tensor.shape:
         return made
     return made.flatten()[torch.randperm(made.numel())].view(made.shape)
@@ -163,15 +159,9 @@ def resized(tensor: torch.Tensor, old: int, new: int) -> torch.Tensor:
 
 def layouts(arguments: list[Any]) -> Iterator[Sample]:
     """Each tensor in turn lies in memory in each way that the engine knows for its sizes."""
-    given: list[torch.Tensor] = []
-    structure = taken_apart(arguments, given)
+    structure, given = taken_apart(arguments)
     for number, tensor in enumerate(given[:4]):
         for name, placed in _engine.laid_out(tensor).items():
             if name != "contiguous":
                 others = [*given[:number], placed, *given[number + 1 :]]
                 yield Sample("layout", f"argument {number} {name}", put_together(structure, others))
-
-
-def same_sizes(one: Sequence[Any], other: Sequence[Any]) -> bool:
-    """Whether the tensors of both have the same sizes."""
-    return [t.shape for t in tensors_of(list(one))] == [t.shape for t in tensors_of(list(other))]

@@ -16,17 +16,6 @@ OTHER_DRAW = "the result for another draw"
 """It lies in the memory of an earlier call."""
 
 
-def that_are_right(
-    reference: Reference, arguments: Sequence[Any], returned: Results, exact: Results, bounds: Results
-) -> list[str]:
-    """The trivial answers that no comparison could tell from the right one."""
-    return [
-        name
-        for name, answer in answers(reference, arguments, returned, exact)
-        if is_right(answer, returned, exact, bounds)
-    ]
-
-
 def is_right(answer: Results, returned: Results, exact: Results, bounds: Results) -> bool:
     """Whether the answer, in the dtypes of the returned one, is within the bounds; it must have its sizes."""
     return all(
@@ -35,7 +24,7 @@ def is_right(answer: Results, returned: Results, exact: Results, bounds: Results
     )
 
 
-def answers(
+def trivial_answers(
     reference: Reference, arguments: Sequence[Any], returned: Results, exact: Results
 ) -> Iterator[tuple[str, Results]]:
     """Each trivial answer that has the sizes of the right one."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import itertools
 import random
 from collections.abc import Sequence
@@ -13,14 +12,16 @@ import torch
 
 from opgate.judge.sandbox.wire import ChannelClosed, receive, send
 from opgate.judge.subject.called_operators import operators_of
-from opgate.judge.subject.source_file import SetupError, SourceFile
+from opgate.judge.subject.source_file import SourceFile
 from opgate.judge.tensors.arguments import NotJudged, mapped, tensors_of
 from opgate.judge.tensors.comparison import is_constant
+from opgate.judge.tensors.message import saved
 from opgate.judge.truth.accuracy_bound import exact_and_bound
 from opgate.judge.truth.reference import Reference, Returned, same
 from opgate.judge.truth.samples import ROWS_OF_ONE_VALUE, Sample, samples
 from opgate.judge.truth.structure import structures
-from opgate.judge.truth.trivial_answers import OTHER_DRAW, is_right, that_are_right
+from opgate.judge.truth.trivial_answers import OTHER_DRAW, is_right, trivial_answers
+from opgate.request import UserError
 
 
 @dataclass
@@ -31,8 +32,8 @@ class RightAnswer:
     returned: Returned
     exact: list[torch.Tensor]
     bounds: list[torch.Tensor]
-    trivial: list[str]  # answers without a kernel that would pass here
     without_double: str = ""
+    trivial: list[str] = field(default_factory=list)  # answers without a kernel that would pass here
 
 
 @dataclass
@@ -64,14 +65,10 @@ def serve(source: SourceFile, commands: int, answers: int) -> None:
             return
         try:
             reference = reference or Reference(source)
-            kept = io.BytesIO()
             secret = random.Random(bytes.fromhex(head["secret"]))
-            if "draws" in head:
-                torch.save([drawn(reference, secret) for _ in range(head["draws"])], kept)
-            else:
-                torch.save(examine(reference, secret), kept)
-            send(answers, {}, [kept.getvalue()])
-        except (SetupError, NotJudged) as error:
+            draws = [drawn(reference, secret) for _ in range(head.get("draws", 0))]
+            send(answers, {}, [saved(draws or examine(reference, secret))])
+        except (UserError, NotJudged) as error:
             send(answers, {"error": str(error)})
         except Exception as error:
             send(answers, {"error": f"the reference raises {type(error).__name__}: {error}"})
@@ -96,7 +93,7 @@ def examine(reference: Reference, secret: random.Random) -> Examination:
         if sample.kind not in ("public", "secret", "edge") and not is_finite(returned):
             examination.left_out.append(f"{sample.label}: the reference's results are not finite")
             continue
-        examination.answers.append(right_answer(reference, sample, returned))
+        examination.answers.append(with_trivial(reference, right_answer(reference, sample, returned)))
     drawn_ones = [each for each in examination.answers if each.sample.kind in ("public", "secret")]
     examination.structures = structures([each.sample.arguments for each in drawn_ones])
     for one, other in itertools.pairwise([drawn_ones[-1], *drawn_ones]):
@@ -117,17 +114,22 @@ def examine(reference: Reference, secret: random.Random) -> Examination:
 def drawn(reference: Reference, secret: random.Random) -> RightAnswer:
     """A draw of get_inputs() and what is right for it; without the trivial answers, which take longer."""
     sample = Sample("secret", "get_inputs() with a secret seed", reference.inputs(secret.getrandbits(48)))
-    returned = reference.call(sample.arguments)
-    exact, bounds, why = exact_and_bound(reference, sample.arguments, returned.results, biased=False)
-    return RightAnswer(sample, returned, exact, bounds, [], why)
+    return right_answer(reference, sample, reference.call(sample.arguments))
 
 
 def right_answer(reference: Reference, sample: Sample, returned: Returned) -> RightAnswer:
-    """What is right for a sample, and what would pass there."""
+    """What is right for a sample."""
     biased = sample.label == ROWS_OF_ONE_VALUE
     exact, bounds, why = exact_and_bound(reference, sample.arguments, returned.results, biased=biased)
-    trivial = that_are_right(reference, sample.arguments, returned.results, exact, bounds)
-    return RightAnswer(sample, returned, exact, bounds, trivial, why)
+    return RightAnswer(sample, returned, exact, bounds, why)
+
+
+def with_trivial(reference: Reference, answer: RightAnswer) -> RightAnswer:
+    """The answer, with the trivial answers that no comparison could tell from the right one."""
+    returned, exact = answer.returned.results, answer.exact
+    tried = trivial_answers(reference, answer.sample.arguments, returned, exact)
+    answer.trivial = [name for name, each in tried if is_right(each, returned, exact, answer.bounds)]
+    return answer
 
 
 def is_right_for_another(one: RightAnswer, other: RightAnswer) -> bool:
@@ -161,7 +163,7 @@ def alter_parameters(reference: Reference, examination: Examination, secret: ran
         sample = Sample("altered", label, reference.inputs(secret.getrandbits(48)))
         returned = reference.call(sample.arguments)
         if is_finite(returned):
-            examination.altered.append(right_answer(reference, sample, returned))
+            examination.altered.append(with_trivial(reference, right_answer(reference, sample, returned)))
     reference.called.load_state_dict(examination.state)
 
 
@@ -178,9 +180,9 @@ def change_parameters(reference: Reference, examination: Examination, secret: ra
     before = reference.call(sample.arguments)
     reference.called.load_state_dict(examination.changed_state)
     returned = reference.call(sample.arguments)
-    exact, bounds, why = exact_and_bound(reference, sample.arguments, returned.results, biased=False)
-    if is_finite(returned) and not is_right(before.results, returned.results, exact, bounds):
-        examination.changed.append(RightAnswer(sample, returned, exact, bounds, [], why))
+    answer = right_answer(reference, sample, returned)
+    if is_finite(returned) and not is_right(before.results, returned.results, answer.exact, answer.bounds):
+        examination.changed.append(answer)
     reference.called.load_state_dict(examination.state)
 
 

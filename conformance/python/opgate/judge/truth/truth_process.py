@@ -14,8 +14,9 @@ import torch
 
 from opgate.judge.sandbox import isolation
 from opgate.judge.sandbox.wire import ChannelClosed, receive, send
-from opgate.judge.subject.source_file import SetupError, SourceFile
+from opgate.judge.subject.source_file import SourceFile
 from opgate.judge.truth.truth import Examination, RightAnswer, serve
+from opgate.request import UserError
 
 
 class TruthProcess:
@@ -39,7 +40,7 @@ class TruthProcess:
         os.close(to_write)
 
     def examination(self) -> Examination:
-        """Samples and right answers from new secrets. Raises SetupError for a reference that has none."""
+        """Samples and right answers from new secrets. Raises UserError for a reference that has none."""
         self.secret = secrets.token_hex(32)
         return self.asked({"secret": self.secret})
 
@@ -48,14 +49,14 @@ class TruthProcess:
         return self.asked({"secret": secrets.token_hex(32), "draws": count})
 
     def asked(self, message: dict[str, Any]) -> Any:
-        """The answer to a message. Raises SetupError."""
+        """The answer to a message. Raises UserError."""
         send(self.commands, message)
         try:
             head, blobs = receive(self.answers)
         except ChannelClosed:
-            raise SetupError("the process of the reference has ended") from None
+            raise UserError("the process of the reference has ended") from None
         if "error" in head:
-            raise SetupError(head["error"])
+            raise UserError(head["error"])
         return torch.load(io.BytesIO(blobs[0]), weights_only=False)
 
     def close(self) -> None:

@@ -8,6 +8,7 @@ import torch
 
 from opgate.judge.tensors.comparison import elements_beyond, first_difference, is_constant
 from opgate.judge.truth.truth import RightAnswer
+from opgate.specs.dtypes import dtype_name
 
 HALF_ERROR = 2.0**-5
 """Computations in 16 bits mostly stay below this, relative to the size of the results."""
@@ -60,16 +61,9 @@ def explain(
         relative = float(error.max() / exact.double().square().mean().sqrt().clamp_min(1e-300))
         times = float((error / bound)[beyond].max())
         if relative < HALF_ERROR and bool((error <= bound * 8192).all()):
-            return (
-                "precision",
-                f"the largest error is {times:.0f} times what rounding in {name_of(got)} allows",
-            )
+            allowed = f"what rounding in {dtype_name(got.dtype)} allows"
+            return "precision", f"the largest error is {times:.0f} times {allowed}"
     return "wrong values", ""
-
-
-def name_of(tensor: torch.Tensor) -> str:
-    """The dtype's name."""
-    return str(tensor.dtype).removeprefix("torch.")
 
 
 def equal_bits(one: torch.Tensor, other: torch.Tensor) -> bool:

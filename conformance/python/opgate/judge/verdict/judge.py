@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import io
 import random
 import secrets
 import time
@@ -12,10 +11,12 @@ from typing import Any
 
 import torch
 
-from opgate.judge.sandbox.session import Lost, Session
-from opgate.judge.tensors.arguments import same_structure, taken_apart, tensors_of
+from opgate.judge.sandbox.session import Session
+from opgate.judge.sandbox.wire import FORGED, Lost
+from opgate.judge.tensors.arguments import same_structure, tensors_of
 from opgate.judge.tensors.comparison import is_constant
-from opgate.judge.tensors.raw_tensor import from_raw, to_raw
+from opgate.judge.tensors.message import as_message
+from opgate.judge.tensors.raw_tensor import from_raw
 from opgate.judge.truth.samples import LARGE
 from opgate.judge.truth.truth import Examination, RightAnswer
 from opgate.judge.verdict.diagnosis import wrong_values
@@ -81,15 +82,12 @@ class Judge:
                 time.sleep(0.1)  # a result that is written late shows what was late
             self.read_again("changes after later calls")
         except Lost as lost:
-            how = "answers what was not asked" if lost.how == "forged" else lost.how
-            self.verdict.add(how, self.now, lost.evidence)
+            self.verdict.add(lost.how, self.now, lost.evidence)
         except Stopped:
             pass
         else:
             self.look_at_operators()
-        if self.session.replaced:
-            names = ", ".join(self.session.replaced)
-            self.verdict.add("replaces functions", "every sample", f"replaced: {names}")
+        self.note_replaced("every sample")
         self.judge_values()
 
     def order(self) -> list[RightAnswer]:
@@ -104,11 +102,10 @@ class Judge:
 
     def load(self) -> None:
         """Lets the process import the candidate, with memory that shows whether it was written."""
-        kept = io.BytesIO()
-        torch.save((self.examination.init, self.examination.state), kept)
         self.poison = self.secret.randrange(0x80, 0xF0)
-        head = {"do": "load", "seed": self.examination.seed, "poison": self.poison}
-        answer, _ = self.session.ask(head, [kept.getvalue()], max(600, self.seconds))
+        made_from = self.examination
+        head = {"seed": made_from.seed, "poison": self.poison}
+        answer = self.session.load(made_from.init, made_from.state, max(600, self.seconds), **head)
         if "raised" in answer:
             self.verdict.add("raises", self.now, str(answer["raised"]))
             raise Stopped
@@ -118,22 +115,14 @@ class Judge:
                 "the module has other parameters than the reference; both were made with the same seed"
             )
 
-    def given(self, answer: RightAnswer, reuse: bool) -> tuple[dict[str, Any], list[bytes]]:
-        """The message with the arguments of a sample."""
-        tensors: list[torch.Tensor] = []
-        structure = taken_apart(answer.sample.arguments, tensors)
-        raw = [to_raw(tensor) for tensor in tensors]
-        head = {"structure": structure, "geometries": [geometry for geometry, _ in raw], "reuse": reuse}
-        return head, [content for _, content in raw]
-
     def call(self, answer: RightAnswer) -> None:
         """Makes one call, and reads its results twice."""
         self.now = answer.sample.label
         given = tensors_of(answer.sample.arguments)
-        head, contents = self.given(answer, self.secret.random() < 0.7)
-        number = len(self.calls)
+        head, contents = as_message(answer.sample.arguments)
+        head |= {"do": "call", "call": len(self.calls), "reuse": self.secret.random() < 0.7}
         most = (1 << 24) + 8 * sum(each.nbytes for each in [*given, *answer.returned.results])
-        reply, results = self.session.ask(head | {"do": "call", "call": number}, contents, self.seconds, most)
+        reply, results = self.session.ask(head, contents, self.seconds, most)
         self.verdict.calls += 1
         if "raised" in reply:
             self.note_refusal(answer, str(reply["raised"]))
@@ -143,7 +132,7 @@ class Judge:
         try:
             got = [from_raw(*pair) for pair in zip(reply["results"], results, strict=True)]
         except (KeyError, ValueError, TypeError) as error:
-            raise Lost("forged", f"a result is not what its description promises: {error}") from None
+            raise Lost(FORGED, f"a result is not what its description promises: {error}") from None
         if self.note_sizes(answer, got):
             return
         self.note_memory(answer, reply, contents)
@@ -151,18 +140,11 @@ class Judge:
         of_arguments = hashlib.sha256(b"".join(contents)).hexdigest()
         self.record.append({"sample": self.now, "arguments": of_arguments, "results": digest})
         self.threads.append(int(reply.get("threads", 0)))
-        self.calls.append(
-            Call(
-                answer,
-                got,
-                digest,
-                any(reply["shared"]),
-                wrong_values(got, answer, given, self.earlier(answer), self.poison),
-            )
-        )
+        wrong = wrong_values(got, answer, given, self.earlier(answer), self.poison)
+        self.calls.append(Call(answer, got, digest, any(reply["shared"]), wrong))
         for old in self.calls[: -EARLIER if sum(each.numel() for each in got) < LARGE else -1]:
             old.results = []
-        self.read_again("changes after the return", only=number)
+        self.read_again("changes after the return", only=head["call"])
 
     def earlier(self, answer: RightAnswer) -> list[tuple[str, list[torch.Tensor]]]:
         """Right results of calls with other arguments."""
@@ -185,10 +167,7 @@ class Judge:
         """Calls the module with other parameters, if it has taken those of the reference over."""
         if self.has_state != "same" or not answers:
             return
-        kept = io.BytesIO()
-        torch.save(state, kept)
-        reply, _ = self.session.ask({"do": "alter"}, [kept.getvalue()], self.seconds)
-        if "raised" not in reply:
+        if "raised" not in self.session.alter(state, self.seconds):
             for answer in answers:
                 self.call(answer)
 
@@ -210,13 +189,19 @@ class Judge:
         """Asks which of torch's operators a call reaches."""
         answer = next(each for each in self.examination.answers if each.sample.kind == "secret")
         self.now = answer.sample.label
-        head, contents = self.given(answer, reuse=False)
+        head, contents = as_message(answer.sample.arguments)
+        head |= {"do": "operators", "reuse": False}
         try:
-            reply, _ = self.session.ask(head | {"do": "operators"}, contents, self.seconds)
+            reply, _ = self.session.ask(head, contents, self.seconds)
         except Lost as lost:
             self.verdict.remarks.append(f"its operators could not be observed: {lost.evidence}")
             return
         self.operators = [str(name) for name in reply.get("operators", [])]
+
+    def note_replaced(self, sample: str) -> None:
+        """Functions that the process has replaced by now."""
+        if self.session.replaced:
+            self.verdict.add("replaces functions", sample, f"replaced: {', '.join(self.session.replaced)}")
 
     def note_refusal(self, answer: RightAnswer, error: str) -> None:
         """The candidate raised an exception."""

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from opgate.mutation.cpp.syntax import called, field, text, within
+from opgate.mutation.cpp.syntax import called, declared, every_node, field, fields, text, within
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -33,18 +32,18 @@ class Hints:
     """The hints of one source."""
 
     def __init__(self, root: Node) -> None:
-        nodes = list(_all(root))
+        nodes = list(every_node(root))
         self._grains = {
             argument.id
             for node in nodes
-            if (name := called(node)) is not None and text(name) in GRAINS
-            for argument in _arguments(node)[GRAINS[text(name)] : GRAINS[text(name)] + 1]
+            if (place := GRAINS.get(text(called(node)))) is not None
+            for argument in _arguments(node)[place : place + 1]
         }
         self._functions = set(FUNCTIONS)
         definitions: dict[str, list[Node]] = {}
         for node in nodes:
             if node.type == "function_definition":
-                definitions.setdefault(_name(node), []).append(node)
+                definitions.setdefault(text(declared(node)), []).append(node)
         for name, overloads in definitions.items():
             bodies = [field(each, "body") for each in overloads]
             if all(body is not None and self._is_statement(body) for body in bodies):
@@ -55,43 +54,36 @@ class Hints:
         """Whether the node is a hint: a statement, the value of a grain, or what computes it."""
         if node.id in self._grains or self._is_statement(node):
             return True
-        if node.type == "function_definition":
-            return _name(node) in self._of_grains or _name(node) in self._functions
-        return node.type == "init_declarator" and _name(node) in self._of_grains
+        name = text(declared(node))
+        if node.type == "function_definition" and name in self._functions:
+            return True
+        return node.type in ("function_definition", "init_declarator") and name in self._of_grains
 
     def _is_statement(self, node: Node) -> bool:
         if node.type == "expression_statement":
-            name = called(node.named_children[0]) if node.named_children else None
-            return name is not None and text(name) in self._functions
+            return any(text(called(child)) in self._functions for child in node.named_children[:1])
         inner = [child for child in node.named_children if child.type != "comment"]
         if node.type in ("compound_statement", "else_clause"):
             return bool(inner) and all(self._is_statement(child) for child in inner)
         if node.type not in REPEATED_OR_CHOSEN:
             return False
-        parts = [field(node, name) for name in ("body", "consequence", "alternative")]
-        done = [part for part in parts if part is not None]
+        done = [part for part in fields(node, "body", "consequence", "alternative") if part is not None]
         # A call in a condition may do more than the hint.
         asked = [child for child in inner if child not in done]
         return all(self._is_statement(part) for part in done) and not any(
-            each.type == "call_expression" for child in asked for each in _all(child)
+            each.type == "call_expression" for child in asked for each in every_node(child)
         )
 
     def _named_in_grains_alone(self, nodes: list[Node], functions: set[str]) -> set[str]:
         """Functions and variables of which nothing but grains are computed."""
-        declared = {_name(node) for node in nodes if node.type == "init_declarator"} | functions
+        names = {text(declared(node)) for node in nodes if node.type == "init_declarator"} | functions
         uses: dict[str, list[bool]] = {}
         for node in nodes:
-            if node.type != "identifier" or text(node) not in declared or _declares(node):
+            if node.type != "identifier" or text(node) not in names or _declares(node):
                 continue
             in_grain = any(outer.id in self._grains for outer in (node, *within(node)))
             uses.setdefault(text(node), []).append(in_grain)
         return {name for name, in_grains in uses.items() if all(in_grains)}
-
-
-def _all(node: Node) -> Iterator[Node]:
-    yield node
-    for child in node.children:
-        yield from _all(child)
 
 
 def _arguments(call: Node) -> list[Node]:
@@ -99,15 +91,6 @@ def _arguments(call: Node) -> list[Node]:
     return [] if arguments is None else [each for each in arguments.named_children if each.type != "comment"]
 
 
-def _name(node: Node) -> str:
-    """The name that a definition or declarator declares."""
-    declarator = field(node, "declarator")
-    while declarator is not None and (inner := field(declarator, "declarator")) is not None:
-        declarator = inner
-    return text(declarator) if declarator is not None else ""
-
-
 def _declares(identifier: Node) -> bool:
     """Whether the identifier stands where its name is declared, and not where it is used."""
-    parent = identifier.parent
-    return parent is not None and field(parent, "declarator") == identifier
+    return field(identifier.parent, "declarator") == identifier

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from opgate.mutation import tables
 from opgate.mutation.cpp.change import change, instead
-from opgate.mutation.cpp.syntax import called, field, text, within
-from opgate.mutation.mutant import Change
+from opgate.mutation.cpp.syntax import called, field, fields, text, within
+from opgate.mutation.mutant import Mutant
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -30,149 +30,112 @@ MAKERS = (*tables.MAKERS, "empty_symint", "new_empty_symint", "empty_like_symint
 GUARDS = ("CUDAGuard", "OptionalCUDAGuard", "DeviceGuard", "OptionalDeviceGuard", "CUDAStreamGuard")
 
 
-def of_method(node: Node) -> Iterator[Change]:
+def of_method(node: Node) -> Iterator[Mutant]:
     """x.size(i) as x.stride(i), x.contiguous() as x."""
-    function = field(node, "function") if node.type == "call_expression" else None
-    if function is None or function.type != "field_expression":
+    function, arguments = fields(node, "function", "arguments")
+    receiver, name = text(field(function, "argument")), text(field(function, "field"))
+    if function is None or function.type != "field_expression" or arguments is None or name not in METHODS:
         return
-    arguments, receiver, name = (
-        field(node, "arguments"),
-        field(function, "argument"),
-        field(function, "field"),
-    )
-    if arguments is None or receiver is None or name is None or text(name) not in METHODS:
-        return
-    kind, other = METHODS[text(name)]
-    if text(name) in ("size", "stride") and not arguments.named_children:
+    kind, other = METHODS[name]
+    if name in ("size", "stride") and not arguments.named_children:
         return  # a container's
     dot = text(field(function, "operator") or function.children[1])
-    yield instead(
-        node, kind, text(receiver) if other is None else f"{text(receiver)}{dot}{other}{text(arguments)}"
-    )
+    yield instead(node, kind, receiver if other is None else f"{receiver}{dot}{other}{text(arguments)}")
 
 
-def of_function(node: Node) -> Iterator[Change]:
+def of_function(node: Node) -> Iterator[Mutant]:
     """at::zeros(...) as at::empty(...), the current stream as the default stream."""
     name = called(node)
-    if name is None or text(name) not in FUNCTIONS:
-        return
-    kind, other = FUNCTIONS[text(name)]
-    begin = name.start_byte - node.start_byte
-    rest = (node.text or b"")[begin + len(name.text or b"") :].decode()
-    yield instead(node, kind, (node.text or b"")[:begin].decode() + other + rest)
+    if name is not None and text(name) in FUNCTIONS:
+        kind, other = FUNCTIONS[text(name)]
+        code = node.text or b""
+        begin, end = name.start_byte - node.start_byte, name.end_byte - node.start_byte
+        yield instead(node, kind, code[:begin].decode() + other + code[end:].decode())
 
 
-def of_maker(node: Node) -> Iterator[Change]:
+def of_maker(node: Node) -> Iterator[Mutant]:
     """A new tensor with the strides of a transposed one."""
-    name = called(node)
     arguments = field(node, "arguments")
-    if name is not None and text(name) in MAKERS and arguments is not None and arguments.named_children:
-        yield change(
-            node,
-            "strides",
-            "opgate_mutants::transposed(OPGATE_NUMBER, ",
-            ")",
-            f"{text(node)}, with the strides of a transposed tensor",
-        )
+    if text(called(node)) in MAKERS and arguments is not None and arguments.named_children:
+        shown = f"{text(node)}, with the strides of a transposed tensor"
+        yield change(node, "strides", "opgate_mutants::transposed(OPGATE_NUMBER, ", ")", shown)
 
 
-def of_accumulator(node: Node) -> Iterator[Change]:
+def of_accumulator(node: Node) -> Iterator[Mutant]:
     """A sum that is rounded to a narrower type at each step."""
-    if node.type != "assignment_expression":
-        return
-    left, operator = field(node, "left"), field(node, "operator")
-    if left is None or left.type != "identifier" or operator is None or text(operator) != "+=":
-        return
-    narrower = f"opgate_mutants::narrowed(OPGATE_NUMBER, {text(left)})"
-    yield change(node, "accumulator", "(", f", {narrower})", f"{text(node)}, rounded to a narrower type")
+    left, operator = fields(node, "left", "operator")
+    if left is not None and left.type == "identifier" and text(operator) == "+=":
+        narrower = f"opgate_mutants::narrowed(OPGATE_NUMBER, {text(left)})"
+        shown = f"{text(node)}, rounded to a narrower type"
+        yield change(node, "accumulator", "(", f", {narrower})", shown)
 
 
-def of_atomic(node: Node) -> Iterator[Change]:
+def of_atomic(node: Node) -> Iterator[Mutant]:
     """atomicAdd(p, x) as *p += x."""
-    if node.type != "expression_statement" or not node.named_children:
-        return
-    call = node.named_children[0]
-    name, arguments = called(call), field(call, "arguments")
-    if name is None or arguments is None or text(name) not in ("atomicAdd", "gpuAtomicAdd"):
-        return
-    place, value = (text(child) for child in arguments.named_children[:2])
-    yield change(
-        node, "atomic", f"{{ if (OPGATE_CHOSEN) *({place}) += {value}; else ", " }", f"*({place}) += {value}"
-    )
+    for call in node.named_children[:1]:
+        arguments = field(call, "arguments")
+        if arguments is not None and text(called(call)) in ("atomicAdd", "gpuAtomicAdd"):
+            place, value = (text(child) for child in arguments.named_children[:2])
+            sum_up = f"*({place}) += {value}"
+            yield change(node, "atomic", f"{{ if (OPGATE_CHOSEN) {sum_up}; else ", " }", sum_up)
 
 
-def of_swapped_arguments(node: Node) -> Iterator[Change]:
+def of_swapped_arguments(node: Node) -> Iterator[Mutant]:
     """f(a, b) as f(b, a), where both have the same type."""
-    arguments = field(node, "arguments") if node.type == "call_expression" else None
-    function = field(node, "function") if node.type == "call_expression" else None
-    if arguments is None or function is None:
-        return
-    given = arguments.named_children
-    if called(node) is not None and text(called(node) or node) in ("min", "max", "fma"):
+    function, arguments = fields(node, "function", "arguments")
+    if arguments is None or text(called(node)) in ("min", "max", "fma"):
         return  # where the order changes nothing
+    given = arguments.named_children
     types = _declared_types(node)
     for index, (first, second) in enumerate(zip(given, given[1:], strict=False)):
-        if text(first) == text(second):
-            continue
-        if first.type != second.type or first.type not in ("identifier", "subscript_expression"):
-            continue
-        if first.type == "identifier" and (
-            text(first) not in types or types[text(first)] != types.get(text(second))
-        ):
-            continue
-        if first.type == "subscript_expression" and field(first, "argument") != field(second, "argument"):
-            one, other = field(first, "argument"), field(second, "argument")
-            if one is None or other is None or text(one) != text(other):
-                continue
-        swapped = [text(argument) for argument in given]
-        swapped[index], swapped[index + 1] = swapped[index + 1], swapped[index]
-        yield instead(node, "swapped arguments", f"{text(function)}({', '.join(swapped)})")
-        return
+        if text(first) != text(second) and first.type == second.type and _have_one_type(first, second, types):
+            swapped = [text(argument) for argument in given]
+            swapped[index], swapped[index + 1] = swapped[index + 1], swapped[index]
+            yield instead(node, "swapped arguments", f"{text(function)}({', '.join(swapped)})")
+            return
 
 
-def of_guard(node: Node) -> Iterator[Change]:
+def _have_one_type(first: Node, second: Node, types: dict[str, str]) -> bool:
+    """Whether both are parameters of one type, or elements of one array."""
+    if first.type == "identifier":
+        return text(first) in types and types[text(first)] == types.get(text(second))
+    arrays = [text(field(each, "argument")) for each in (first, second)]
+    return first.type == "subscript_expression" and arrays[0] == arrays[1]
+
+
+def of_guard(node: Node) -> Iterator[Mutant]:
     """A guard of the device or stream that is missing."""
-    if node.type != "declaration":
-        return
-    kind, declarator = field(node, "type"), field(node, "declarator")
-    if kind is None or declarator is None or not text(kind).endswith(GUARDS):
-        return
-    name = field(declarator, "declarator")
+    declarator = field(node, "declarator")
     arguments = field(declarator, "value") or field(declarator, "parameters")
-    if name is None or arguments is None:
-        return
-    given = text(arguments)[1:-1]
-    maybe = f"std::optional<{text(kind)}> {text(name)}; if (!OPGATE_CHOSEN) {text(name)}.emplace({given}); /*"
-    yield change(node, "guard", maybe, "*/", "")
+    kind, name = text(field(node, "type")), text(field(declarator, "declarator"))
+    if kind.endswith(GUARDS) and name and arguments is not None:
+        given = text(arguments)[1:-1]
+        maybe = f"std::optional<{kind}> {name}; if (!OPGATE_CHOSEN) {name}.emplace({given}); /*"
+        yield change(node, "guard", maybe, "*/", "")
 
 
-FOR_OPERATORS = (
-    of_method,
-    of_function,
-    of_maker,
-    of_accumulator,
-    of_atomic,
-    of_swapped_arguments,
-    of_guard,
-)
+FOR_OPERATORS = {
+    "call_expression": (of_method, of_function, of_maker, of_swapped_arguments),
+    "assignment_expression": (of_accumulator,),
+    "expression_statement": (of_atomic,),
+    "declaration": (of_guard,),
+}
+"""By the type of the node that they change."""
 
 
 def _declared_types(node: Node) -> dict[str, str]:
     """The types of the parameters of the functions around a node, by their names."""
     types = {}
     for outer in within(node):
-        declarator = field(outer, "declarator") if outer.type == "function_definition" else None
-        if declarator is None:
+        parameters = field(field(outer, "declarator"), "parameters")
+        if outer.type != "function_definition" or parameters is None:
             continue
-        parameters = field(declarator, "parameters")
-        for parameter in parameters.named_children if parameters is not None else []:
-            kind, declared = field(parameter, "type"), field(parameter, "declarator")
-            if kind is None or declared is None:
-                continue
-            name = declared
+        for parameter in parameters.named_children:
+            name = field(parameter, "declarator")
             while (inner := field(name, "declarator")) is not None or (
-                name.type == "reference_declarator" and name.named_children
+                name is not None and name.type == "reference_declarator" and name.named_children
             ):
                 name = inner if inner is not None else name.named_children[0]
-            types[text(name)] = text(parameter).replace(text(name), "")
+            if name is not None and field(parameter, "type") is not None:
+                types[text(name)] = text(parameter).replace(text(name), "")
     return types

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,9 +13,11 @@ from opgate.mutation.cpp.hints import Hints
 from opgate.mutation.cpp.kinds import EVERYWHERE
 from opgate.mutation.cpp.kinds_of_operators import FOR_OPERATORS
 from opgate.mutation.cpp.syntax import not_understood, parsed, run_time_nodes
-from opgate.mutation.language import Build, BuildFailure, Built, Source, switched
-from opgate.mutation.mutant import Change, Mutant
+from opgate.mutation.language import Build, Built, Source
+from opgate.mutation.mutant import Mutant
+from opgate.mutation.splicing import switched
 from opgate.mutation.tree import copy_tree, write_if_changed
+from opgate.request import UserError
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -33,23 +35,17 @@ class Cpp:
 
     endings = (".cpp", ".cc", ".cxx", ".cu", ".h", ".hpp", ".cuh")
 
-    def read(self, root: Path, file: str) -> Source[Change]:
-        """Finds the changes of a source. Raises ImportError without the package tree-sitter-cuda."""
+    def read(self, root: Path, file: str) -> Source[Mutant]:
+        """Finds the mutants of a source. Raises ImportError without the package tree-sitter-cuda."""
         content = (root / file).read_bytes()
         root_node = parsed(content).root_node
         lines = sorted({node.start_point.row + 1 for node in not_understood(root_node)})
-        return Source(file, content, list(changes_in(root_node)), lines)
+        return Source(file, content, list(mutants_in(root_node)), lines)
 
-    def write(
-        self,
-        request: Build,
-        sources: Sequence[Source[Change]],
-        chosen: list[Mutant],
-        announce: Callable[[str], None],
-    ) -> Built:
+    def write(self, request: Build, sources: list[Source[Mutant]], chosen: list[Mutant]) -> Built:
         """Builds the copy until no mutant is left that the compiler refuses."""
         if not request.command:
-            raise BuildFailure(
+            raise UserError(
                 f"{request.config} does not say how the project is built: add mutation = {{ sources = [...], "
                 'command = "...", folder = "..." }; the command runs in a copy of the project'
             )
@@ -66,7 +62,9 @@ class Cpp:
             numbers = {mutant.number for mutant in chosen}
             for source in sources:
                 write_if_changed(request.copy / source.file, instrumented(source, numbers))
-            announce(f"building {len(chosen)} mutants" + (f", attempt {attempt}" if attempt > 1 else ""))
+            request.announce(
+                f"building {len(chosen)} mutants" + (f", attempt {attempt}" if attempt > 1 else "")
+            )
             if (printed := _run(request)) is None:
                 not_understood = {
                     source.file: source.not_understood for source in sources if source.not_understood
@@ -74,38 +72,34 @@ class Cpp:
                 return Built(chosen, refused, not_understood, in_libraries=True)
             bad = _blamed(printed, chosen)
             if not bad:
-                raise BuildFailure(
+                raise UserError(
                     f"`{request.command}` failed in {request.copy}, and no mutant is the reason:\n"
                     + "\n".join(printed.splitlines()[-LAST_LINES:])
                     + f"\nThe whole log is {request.log}"
                 )
             refused += bad
             chosen = [mutant for mutant in chosen if mutant not in bad]
-        raise BuildFailure(
+        raise UserError(
             f"`{request.command}` still fails after {MOST_ATTEMPTS} attempts, each without the mutants that "
             f"the last one could not compile; the log is {request.log}"
         )
 
 
-def changes_in(root_node: Node) -> Iterator[Change]:
-    """The changes of a source, in the order of its nodes."""
+def mutants_in(root_node: Node) -> Iterator[Mutant]:
+    """The mutants of a source, in the order of its nodes."""
     for node in run_time_nodes(root_node, Hints(root_node).has):
-        for kind in (*EVERYWHERE, *FOR_OPERATORS):
-            yield from (change for change in kind(node) if _fits_in_a_line(change))
+        for kind in (*EVERYWHERE.get(node.type, ()), *FOR_OPERATORS.get(node.type, ())):
+            # Lines keep their numbers, so the code stands in one; a comment in it would hide the rest.
+            yield from (each for each in kind(node) if "//" not in each.before + each.after)
 
 
-def instrumented(source: Source[Change], numbers: Iterable[int]) -> bytes:
+def instrumented(source: Source[Mutant], numbers: Iterable[int]) -> bytes:
     """The source with the mutants of these numbers behind switches; its lines keep their numbers."""
     chosen = source.chosen(numbers)
     if not chosen:
         return source.content
     code = switched(source.content, chosen, "opgate_mutants::is({})")
     return f'#include "{HEADER_NAME}"\n#line 1\n'.encode() + code
-
-
-def _fits_in_a_line(change: Change) -> bool:
-    """Lines keep their numbers, so the mutant's code stands in one; a comment in it would hide the rest."""
-    return "//" not in change.before + change.after
 
 
 def _run(request: Build) -> str | None:
@@ -135,7 +129,9 @@ def _blamed(printed: str, chosen: Sequence[Mutant]) -> list[Mutant]:
         blamed = [
             mutant
             for mutant in chosen
-            if any(line == mutant.line and f"/{file}".endswith(f"/{mutant.file}") for file, line in places)
+            if any(
+                line == mutant.place.line and f"/{file}".endswith(f"/{mutant.file}") for file, line in places
+            )
         ]
         if blamed:
             return blamed

@@ -48,14 +48,27 @@ def parsed(source: bytes) -> Tree:
     return Parser(Language(tree_sitter_cuda.language())).parse(source)
 
 
-def text(node: Node) -> str:
-    """The source of the node."""
-    return (node.text or b"").decode(errors="replace")
+def text(node: Node | None) -> str:
+    """The source of the node; empty for None."""
+    return "" if node is None else (node.text or b"").decode(errors="replace")
 
 
-def field(node: Node, name: str) -> Node | None:
-    """The child in this role."""
-    return node.child_by_field_name(name)
+def field(node: Node | None, name: str) -> Node | None:
+    """The child in this role; None if there is none."""
+    return None if node is None else node.child_by_field_name(name)
+
+
+def fields(node: Node, *names: str) -> list[Node | None]:
+    """The children in these roles."""
+    return [field(node, name) for name in names]
+
+
+def declared(node: Node | None) -> Node | None:
+    """What names the function or variable that a definition or declarator declares."""
+    found = field(node, "declarator")
+    while (inner := field(found, "declarator")) is not None:
+        found = inner
+    return found
 
 
 def called(node: Node) -> Node | None:
@@ -76,6 +89,13 @@ def within(node: Node) -> Iterator[Node]:
     while at is not None:
         yield at
         at = at.parent
+
+
+def every_node(node: Node) -> Iterator[Node]:
+    """The node and all nodes in it, outer ones first."""
+    yield node
+    for child in node.children:
+        yield from every_node(child)
 
 
 def run_time_nodes(
@@ -109,8 +129,7 @@ def _is_constant(node: Node) -> bool:
 
 def _registers(node: Node) -> bool:
     """Whether this is the body of TORCH_LIBRARY or the like, which runs while the library is loaded."""
-    declarator = field(node, "declarator") if node.type == "function_definition" else None
-    return declarator is not None and text(declarator).startswith("TORCH_LIBRARY")
+    return node.type == "function_definition" and text(field(node, "declarator")).startswith("TORCH_LIBRARY")
 
 
 def _evaluated(node: Node) -> Iterator[Node]:
@@ -128,21 +147,11 @@ def _evaluated(node: Node) -> Iterator[Node]:
 
 def _is_message(arguments: Node, argument: Node) -> bool:
     """Whether this is an argument of a refusal after its condition."""
-    call = arguments.parent
-    function = field(call, "function") if call is not None else None
-    if function is None or not text(function).startswith(REFUSALS):
-        return False
-    named = arguments.named_children
-    return argument.is_named and bool(named) and argument != named[0]
+    is_refusal = text(field(arguments.parent, "function")).startswith(REFUSALS)
+    return is_refusal and argument.is_named and argument != arguments.named_children[0]
 
 
 def function_around(node: Node) -> str:
     """The name of the function that contains the node."""
-    for outer in within(node):
-        if outer.type != "function_definition":
-            continue
-        declarator = field(outer, "declarator")
-        while declarator is not None and (inner := field(declarator, "declarator")) is not None:
-            declarator = inner
-        return text(declarator) if declarator is not None else ""
-    return ""
+    functions = (outer for outer in within(node) if outer.type == "function_definition")
+    return text(declared(next(functions, None)))

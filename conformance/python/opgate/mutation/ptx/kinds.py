@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 
@@ -22,30 +22,23 @@ class Instruction:
         operands = f" {', '.join(self.operands)}" if self.operands else ""
         return f"{guard}{self.opcode}{operands};"
 
+    def with_words(self, *words: str) -> str:
+        """The instruction with another opcode, as PTX."""
+        return replace(self, opcode=".".join(words)).text()
+
+    def with_last(self, operand: str) -> str:
+        """The instruction with another last operand, as PTX."""
+        return replace(self, operands=[*self.operands[:-1], operand]).text()
+
     @property
     def words(self) -> list[str]:
         """The parts of the opcode: add, rn, f32."""
         return self.opcode.split(".")
 
 
-_COMPARISONS = {
-    "lt": "le",
-    "le": "lt",
-    "gt": "ge",
-    "ge": "gt",
-    "eq": "ne",
-    "ne": "eq",
-    "ltu": "leu",
-    "leu": "ltu",
-    "gtu": "geu",
-    "geu": "gtu",
-    "equ": "neu",
-    "neu": "equ",
-    "lo": "ls",
-    "ls": "lo",
-    "hi": "hs",
-    "hs": "hi",
-}
+_NEIGHBOURS = {"lt": "le", "gt": "ge", "eq": "ne", "lo": "ls", "hi": "hs"}
+_NEIGHBOURS |= {"ltu": "leu", "gtu": "geu", "equ": "neu"}
+_COMPARISONS = _NEIGHBOURS | {other: one for one, other in _NEIGHBOURS.items()}
 _OPPOSITES = {"add": "sub", "sub": "add", "min": "max", "max": "min", "and": "or", "or": "and"}
 _AXES = {"%tid.x": "%tid.y", "%ctaid.x": "%ctaid.y", "%ntid.x": "%ntid.y", "%nctaid.x": "%nctaid.y"}
 _BARRIERS = ("bar", "barrier", "membar", "fence", "mbarrier")
@@ -60,28 +53,26 @@ def comparison(instruction: Instruction) -> Iterator[str]:
     """`setp.lt` becomes `setp.le`."""
     words = instruction.words
     if words[0] in ("setp", "set") and len(words) > 1 and words[1] in _COMPARISONS:
-        yield replace(instruction, opcode=".".join([words[0], _COMPARISONS[words[1]], *words[2:]])).text()
+        yield instruction.with_words(words[0], _COMPARISONS[words[1]], *words[2:])
 
 
 def arithmetic(instruction: Instruction) -> Iterator[str]:
     """`add` and `sub`, `mul` and `add`, `min` and `max`; a product without its sum."""
     words = instruction.words
     if words[0] in ("add", "sub", "min", "max") and "cc" not in words:
-        yield replace(instruction, opcode=".".join([_OPPOSITES[words[0]], *words[1:]])).text()
+        yield instruction.with_words(_OPPOSITES[words[0]], *words[1:])
     elif words[0] == "mul" and not {"hi", "wide"} & set(words):
-        yield replace(instruction, opcode=".".join(["add", *(w for w in words[1:] if w != "lo")])).text()
+        yield instruction.with_words("add", *(word for word in words[1:] if word != "lo"))
     elif words[0] in ("fma", "mad") and not {"hi", "wide", "cc"} & set(words):
-        yield replace(
-            instruction, opcode=".".join(["mul", *words[1:]]), operands=instruction.operands[:3]
-        ).text()
+        yield replace(instruction, operands=instruction.operands[:3]).with_words("mul", *words[1:])
 
 
 def logic(instruction: Instruction) -> Iterator[str]:
     """`and.pred` and `or.pred`; `not.pred` is left out."""
     if instruction.opcode in ("and.pred", "or.pred"):
-        yield replace(instruction, opcode=f"{_OPPOSITES[instruction.words[0]]}.pred").text()
+        yield instruction.with_words(_OPPOSITES[instruction.words[0]], "pred")
     elif instruction.opcode == "not.pred":
-        yield replace(instruction, opcode="mov.pred").text()
+        yield instruction.with_words("mov", "pred")
 
 
 def mask(instruction: Instruction) -> Iterator[str]:
@@ -124,18 +115,14 @@ def constant(instruction: Instruction) -> Iterator[str]:
     words = instruction.words
     last = instruction.operands[-1] if instruction.operands else ""
     if words[0] in _WITH_NUMBERS and words[-1] in _NUMBER_TYPES and re.fullmatch(r"-?\d+", last):
-        yield replace(instruction, operands=[*instruction.operands[:-1], str(int(last) + 1)]).text()
+        yield instruction.with_last(str(int(last) + 1))
 
 
 def axis(instruction: Instruction) -> Iterator[str]:
     """`%tid.x` becomes `%tid.y`."""
     if instruction.words[0] == "mov" and instruction.operands[-1] in _AXES:
-        yield replace(
-            instruction, operands=[*instruction.operands[:-1], _AXES[instruction.operands[-1]]]
-        ).text()
+        yield instruction.with_last(_AXES[instruction.operands[-1]])
 
 
-KINDS: list[tuple[str, Callable[[Instruction], Iterator[str]]]] = [
-    (kind.__name__, kind)
-    for kind in (comparison, arithmetic, logic, mask, condition, deletion, atomic, constant, axis)
-]
+KINDS = (comparison, arithmetic, logic, mask, condition, deletion, atomic, constant, axis)
+"""Each is known by its name."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from opgate.mutation.language import Build, Built, Source
-from opgate.mutation.mutant import Change, Mutant, Place
+from opgate.mutation.mutant import Mutant, Place
 from opgate.mutation.ptx.kinds import KINDS, Instruction
 
 _COMMENT = re.compile(rb"//[^\n]*|/\*.*?\*/", re.DOTALL)
@@ -21,7 +21,7 @@ _INSTRUCTION = re.compile(
 
 
 @dataclass(frozen=True)
-class PtxChange(Change):
+class PtxMutant(Mutant):
     """An instruction, and what stands there instead."""
 
     kernel: str = ""
@@ -33,18 +33,12 @@ class Ptx:
 
     endings = (".ptx",)
 
-    def read(self, root: Path, file: str) -> Source[PtxChange]:
-        """Finds the changes of a source."""
+    def read(self, root: Path, file: str) -> Source[PtxMutant]:
+        """Finds the mutants of a source."""
         content = (root / file).read_bytes()
-        return Source(file, content, list(_changes_in(content)))
+        return Source(file, content, list(_mutants_in(content)))
 
-    def write(
-        self,
-        request: Build,
-        sources: Sequence[Source[PtxChange]],
-        chosen: list[Mutant],
-        announce: Callable[[str], None],  # noqa: ARG002
-    ) -> Built:
+    def write(self, request: Build, sources: list[Source[PtxMutant]], chosen: list[Mutant]) -> Built:
         """Writes the mutants into a file for the simulated device."""
         table = request.log.with_name("ptx_mutants.json")
         table.parent.mkdir(parents=True, exist_ok=True)
@@ -53,24 +47,24 @@ class Ptx:
         return Built(chosen, environment={"OPGATE_PTX_MUTANTS": str(table)})
 
 
-def described(root: Path, source: Source[PtxChange], numbers: Iterable[int]) -> dict[str, Any]:
+def described(root: Path, source: Source[PtxMutant], numbers: Iterable[int]) -> dict[str, Any]:
     """The source and its mutants of these numbers, as process/ptx_mutants.cpp of the engine reads them."""
     return {
         "file": str(root / source.file),
         "mutants": [
             {
-                "number": number,
-                "begin": change.place.begin,
-                "end": change.place.end,
-                "instead": change.mutated,
-                "kernel": change.kernel,
+                "number": mutant.number,
+                "begin": mutant.place.begin,
+                "end": mutant.place.end,
+                "instead": mutant.mutated,
+                "kernel": mutant.kernel,
             }
-            for number, change in source.chosen(numbers)
+            for mutant in source.chosen(numbers)
         ],
     }
 
 
-def _changes_in(content: bytes) -> Iterator[PtxChange]:
+def _mutants_in(content: bytes) -> Iterator[PtxMutant]:
     # As long as the source, so that places in both are the same.
     bare = _COMMENT.sub(lambda found: re.sub(rb"[^\n]", b" ", found[0]), content)
     for kind, name, begin, end in _bodies(bare):
@@ -83,11 +77,10 @@ def _changes_in(content: bytes) -> Iterator[PtxChange]:
                 content[found.start("code") : found.end("code")].decode(errors="replace").split()
             )
             place = _place(content, found.start("code"), found.end("code"), name)
-            for name_of_kind, change in KINDS:
-                for mutated in change(instruction):
-                    yield PtxChange(
-                        name_of_kind, place, original, mutated, kernel=name if kind == "entry" else ""
-                    )
+            kernel = name if kind == "entry" else ""
+            for mistake in KINDS:
+                for mutated in mistake(instruction):
+                    yield PtxMutant(mistake.__name__, place, original, mutated, kernel=kernel)
 
 
 def _place(content: bytes, begin: int, end: int, function: str) -> Place:

@@ -3,81 +3,59 @@
 from __future__ import annotations
 
 import ast
-import copy
 from collections.abc import Iterator, Sequence
 
 from opgate.mutation import tables
-from opgate.mutation.python.change import PythonChange, change, instead, left_out
-from opgate.mutation.python.syntax import Site, last_name
+from opgate.mutation.python.change import PythonMutant, change, instead, left_out
+from opgate.mutation.python.syntax import Site, Text, last_name
 
 COMPARISONS = tables.COMPARISONS | {"is not": "is", "is": "is not", "not in": "in", "in": "not in"}
-COMPARISON_NODES: dict[str, type[ast.cmpop]] = {
-    "<": ast.Lt,
-    "<=": ast.LtE,
-    ">": ast.Gt,
-    ">=": ast.GtE,
-    "==": ast.Eq,
-    "!=": ast.NotEq,
-    "is": ast.Is,
-    "is not": ast.IsNot,
-    "in": ast.In,
-    "not in": ast.NotIn,
+COMPARISON_WORDS: dict[type[ast.cmpop], str] = {
+    ast.Lt: "<",
+    ast.LtE: "<=",
+    ast.Gt: ">",
+    ast.GtE: ">=",
+    ast.Eq: "==",
+    ast.NotEq: "!=",
+    ast.Is: "is",
+    ast.IsNot: "is not",
+    ast.In: "in",
+    ast.NotIn: "not in",
 }
-COMPARISON_WORDS = {node: word for word, node in COMPARISON_NODES.items()}
-OPERATORS: dict[type[ast.operator], tuple[str, str, str, type[ast.operator]]] = {
-    ast.Add: ("arithmetic", "+", "-", ast.Sub),
-    ast.Sub: ("arithmetic", "-", "+", ast.Add),
-    ast.Mult: ("arithmetic", "*", "+", ast.Add),
-    ast.Div: ("arithmetic", "/", "*", ast.Mult),
-    ast.FloorDiv: ("arithmetic", "//", "*", ast.Mult),
-    ast.Mod: ("arithmetic", "%", "//", ast.FloorDiv),
-    ast.BitAnd: ("logic", "&", "|", ast.BitOr),
-    ast.BitOr: ("logic", "|", "&", ast.BitAnd),
+OPERATORS: dict[type[ast.operator], tuple[str, str, str]] = {
+    ast.Add: ("arithmetic", "+", "-"),
+    ast.Sub: ("arithmetic", "-", "+"),
+    ast.Mult: ("arithmetic", "*", "+"),
+    ast.Div: ("arithmetic", "/", "*"),
+    ast.FloorDiv: ("arithmetic", "//", "*"),
+    ast.Mod: ("arithmetic", "%", "//"),
+    ast.BitAnd: ("logic", "&", "|"),
+    ast.BitOr: ("logic", "|", "&"),
 }
 
 
-def of_comparison(site: Site) -> Iterator[PythonChange]:
+def of_comparison(site: Site, node: ast.Compare) -> Iterator[PythonMutant]:
     """a < b as a <= b."""
-    node = site.node
-    if not isinstance(node, ast.Compare):
-        return
-    operands = [node.left, *node.comparators]
     for index, operator in enumerate(node.ops):
         old = COMPARISON_WORDS[type(operator)]
-        new = COMPARISONS[old]
-        changed = copy.copy(node)
-        changed.ops = [*node.ops[:index], COMPARISON_NODES[new](), *node.ops[index + 1 :]]
-        yield instead(site, "comparison", _with_operator(site, operands, [index], old, new, changed))
+        yield instead(site, "comparison", _with_operator(site, node, [index], old, COMPARISONS[old]))
 
 
-def of_operator(site: Site) -> Iterator[PythonChange]:
+def of_operator(site: Site, node: ast.BinOp) -> Iterator[PythonMutant]:
     """a + b as a - b, a & b as a | b."""
-    node = site.node
-    if not isinstance(node, ast.BinOp) or type(node.op) not in OPERATORS or _is_text(node.left, node.right):
-        return
-    kind, old, new, made = OPERATORS[type(node.op)]
-    changed = copy.copy(node)
-    changed.op = made()
-    yield instead(site, kind, _with_operator(site, [node.left, node.right], [0], old, new, changed))
+    if type(node.op) in OPERATORS and not _is_text(node.left, node.right):
+        kind, old, new = OPERATORS[type(node.op)]
+        yield instead(site, kind, _with_operator(site, node, [0], old, new))
 
 
-def of_logic(site: Site) -> Iterator[PythonChange]:
+def of_logic(site: Site, node: ast.BoolOp) -> Iterator[PythonMutant]:
     """a and b as a or b."""
-    node = site.node
-    if not isinstance(node, ast.BoolOp):
-        return
     old, new = ("and", "or") if isinstance(node.op, ast.And) else ("or", "and")
-    changed = copy.copy(node)
-    changed.op = ast.Or() if old == "and" else ast.And()
-    gaps = range(len(node.values) - 1)
-    yield instead(site, "logic", _with_operator(site, node.values, gaps, old, new, changed))
+    yield instead(site, "logic", _with_operator(site, node, range(len(node.values)), old, new))
 
 
-def of_unary(site: Site) -> Iterator[PythonChange]:
+def of_unary(site: Site, node: ast.UnaryOp) -> Iterator[PythonMutant]:
     """not a as a, ~a as a, -a as a."""
-    node = site.node
-    if not isinstance(node, ast.UnaryOp):
-        return
     operand = site.text.in_one_line(node.operand)
     match node.op:
         case ast.Not():
@@ -88,21 +66,16 @@ def of_unary(site: Site) -> Iterator[PythonChange]:
             yield instead(site, "arithmetic", operand)
 
 
-def of_sum(site: Site) -> Iterator[PythonChange]:
+def of_sum(site: Site, node: ast.expr) -> Iterator[PythonMutant]:
     """a += b as a -= b."""
-    node = site.parent
-    if not isinstance(node, ast.AugAssign) or site.node is not node.value or _is_text(node.value):
-        return
-    if isinstance(node.op, ast.Add | ast.Sub):
-        value = site.text.in_one_line(node.value)
-        yield instead(site, "arithmetic", f"-({value})", f"-({value})")
+    owner = site.parent
+    is_added = isinstance(owner, ast.AugAssign) and isinstance(owner.op, ast.Add | ast.Sub)
+    if is_added and node is owner.value and not _is_text(node):
+        yield instead(site, "arithmetic", f"-({site.text.in_one_line(node)})")
 
 
-def of_constant(site: Site) -> Iterator[PythonChange]:
+def of_constant(site: Site, node: ast.Constant) -> Iterator[PythonMutant]:
     """n as n + 1, and True as False."""
-    node = site.node
-    if not isinstance(node, ast.Constant):
-        return
     match node.value:
         case bool():
             yield instead(site, "constant", str(not node.value))
@@ -112,20 +85,19 @@ def of_constant(site: Site) -> Iterator[PythonChange]:
             yield instead(site, "constant", f"{site.text.of(node)} + 1")
 
 
-def of_condition(site: Site) -> Iterator[PythonChange]:
+def of_condition(site: Site, node: ast.expr) -> Iterator[PythonMutant]:
     """if a as if False, and both sides of a if c else b."""
     owner = site.parent
-    if not isinstance(owner, ast.If | ast.IfExp) or site.node is not owner.test:
+    if not isinstance(owner, ast.If | ast.IfExp) or node is not owner.test:
         return
     yield change(site, "condition", "(not OPGATE_CHOSEN and (", "))", "False", "False")
     if owner.orelse:
         yield change(site, "condition", "(OPGATE_CHOSEN or (", "))", "True", "True")
 
 
-def of_statement(site: Site) -> Iterator[PythonChange]:
+def of_statement(site: Site, node: ast.stmt) -> Iterator[PythonMutant]:
     """A statement that is missing: a call, or an assignment to what has a value before."""
-    node = site.node
-    if not isinstance(node, ast.stmt) or not site.text.has_lines_of_its_own(node):
+    if not site.text.has_lines_of_its_own(node):
         return
     match node:
         case ast.Expr(value=ast.Call()) | ast.AugAssign():
@@ -134,11 +106,8 @@ def of_statement(site: Site) -> Iterator[PythonChange]:
             yield left_out(site, "deletion")
 
 
-def of_swapped_arguments(site: Site) -> Iterator[PythonChange]:
+def of_swapped_arguments(site: Site, node: ast.Call) -> Iterator[PythonMutant]:
     """where(c, a, b) as where(c, b, a), and two arguments that are parameters of one annotated type."""
-    node = site.node
-    if not isinstance(node, ast.Call):
-        return
     given = [site.text.in_one_line(argument) for argument in node.args]
     if last_name(node.func) == "where" and len(given) == 3:
         at = 1
@@ -161,16 +130,17 @@ def of_swapped_arguments(site: Site) -> Iterator[PythonChange]:
 
 
 EVERYWHERE = (
-    of_comparison,
-    of_operator,
-    of_logic,
-    of_unary,
-    of_sum,
-    of_constant,
-    of_condition,
-    of_statement,
-    of_swapped_arguments,
+    (ast.Compare, of_comparison),
+    (ast.BinOp, of_operator),
+    (ast.BoolOp, of_logic),
+    (ast.UnaryOp, of_unary),
+    (ast.expr, of_sum),
+    (ast.Constant, of_constant),
+    (ast.expr, of_condition),
+    (ast.stmt, of_statement),
+    (ast.Call, of_swapped_arguments),
 )
+"""Each with the type of the nodes that it changes."""
 
 
 def is_long(site: Site) -> bool:
@@ -191,20 +161,16 @@ def _keyword(site: Site, keyword: ast.keyword) -> str:
     return f"**{value}" if keyword.arg is None else f"{keyword.arg}={value}"
 
 
-def _with_operator(
-    site: Site, operands: list[ast.expr], gaps: Sequence[int], old: str, new: str, changed: ast.expr
-) -> str:
-    """The node with another operator in these gaps between operands. `changed` is that node."""
-    node = site.node
-    assert isinstance(node, ast.expr)
-    text = site.text
-    if "\n" in text.of(node):
-        return ast.unparse(changed)
-    pieces = [text.between(text.begin(node), text.end(operands[0]))]
-    for index, operand in enumerate(operands[1:]):
-        gap = text.between(text.end(operands[index]), text.begin(operand))
-        pieces += [gap.replace(old, new, 1) if index in gaps else gap, text.of(operand)]
-    return "".join(pieces) + text.between(text.end(operands[-1]), text.end(node))
+def _with_operator(site: Site, node: ast.expr, gaps: Sequence[int], old: str, new: str) -> str:
+    """The node with another operator in these gaps between its operands."""
+    code = Text(site.text.in_one_line(node).encode())
+    parts = ast.iter_child_nodes(ast.parse(code.content, mode="eval").body)
+    made, end = "", 0
+    for gap, operand in enumerate((part for part in parts if isinstance(part, ast.expr)), start=-1):
+        between = code.between(end, code.begin(operand))
+        made += (between.replace(old, new, 1) if gap in gaps else between) + code.of(operand)
+        end = code.end(operand)
+    return made + code.between(end, len(code.content))
 
 
 def _is_text(*operands: ast.expr) -> bool:
@@ -227,8 +193,7 @@ def _had_value(site: Site, target: ast.expr) -> bool:
         return False
     assert isinstance(site.node, ast.stmt)
     line = site.node.lineno
-    parameters = [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
-    return any(each.arg == target.id for each in parameters) or any(
+    return any(each.arg == target.id for each in _parameters(site)) or any(
         isinstance(each, ast.Name)
         and each.id == target.id
         and isinstance(each.ctx, ast.Store)
@@ -237,13 +202,17 @@ def _had_value(site: Site, target: ast.expr) -> bool:
     )
 
 
+def _parameters(site: Site) -> list[ast.arg]:
+    """Those of the innermost function, each of which has a name of its own."""
+    if site.around is None:
+        return []
+    given = site.around.args
+    return [*given.posonlyargs, *given.args, *given.kwonlyargs]
+
+
 def _annotations(site: Site) -> dict[str, str]:
-    function = site.around
-    if function is None:
-        return {}
-    parameters = [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
     return {
         each.arg: ast.unparse(each.annotation)
-        for each in parameters
+        for each in _parameters(site)
         if each.annotation is not None and last_name(each.annotation) != "constexpr"
     }

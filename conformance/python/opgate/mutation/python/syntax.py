@@ -6,7 +6,7 @@ import ast
 import io
 import tokenize
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -89,34 +89,27 @@ def sites(tree: ast.Module, text: Text) -> Iterator[Site]:
     """All nodes in bodies of functions that a call evaluates, outer ones first."""
     makers = _makers_of_kernels(tree)
 
-    def visit(
-        node: ast.AST,
-        parents: tuple[ast.AST, ...],
-        names: tuple[str, ...],
-        runs: bool,
-        kernel: ast.FunctionDef | None,
-    ) -> Iterator[Site]:
+    def visit(site: Site, runs: bool) -> Iterator[Site]:
+        node, children = site.node, _evaluated(site.node)
         if isinstance(node, Function | ast.ClassDef):
             decorators = [_dotted(_called(each)) for each in node.decorator_list]
             if any(
                 name.startswith("opgate.") or name.split(".")[-1] in COMPILED_ELSEWHERE for name in decorators
             ):
                 return
-            is_function = isinstance(node, Function)
             if isinstance(node, ast.FunctionDef) and any(
                 _mentions(each, makers) for each in node.decorator_list
             ):
-                kernel = node
-            for statement in _without_docstring(node.body):
-                yield from visit(statement, (*parents, node), (*names, node.name), is_function, kernel)
-            return
-        if runs:
-            yield Site(node, parents, ".".join(names), kernel, text)
+                site = replace(site, kernel=node)
+            site = replace(site, function=f"{site.function}.{node.name}".removeprefix("."))
+            runs, children = isinstance(node, Function), _without_docstring(node.body)
+        elif runs:
+            yield site
         runs = runs or isinstance(node, ast.Lambda)
-        for child in _evaluated(node):
-            yield from visit(child, (*parents, node), names, runs, kernel)
+        for child in children:
+            yield from visit(replace(site, node=child, parents=(*site.parents, node)), runs)
 
-    yield from visit(tree, (), (), False, None)
+    yield from visit(Site(tree, (), "", None, text), runs=False)
 
 
 def last_name(node: ast.AST) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from opgate.mutation.python.change import PythonChange, compiled_instead, instead
+from opgate.mutation.python.change import PythonMutant, compiled_instead, instead
 from opgate.mutation.python.kinds import call_with
 from opgate.mutation.python.kinds_of_operators import widens
 from opgate.mutation.python.syntax import Site, last_name
@@ -15,20 +15,18 @@ MASKS = {"load": ((1, 2), ("mask", "other")), "store": ((2,), ("mask",))}
 AXES = ("program_id", "num_programs")
 
 
-def of_mask(site: Site) -> Iterator[PythonChange]:
+def of_mask(site: Site, node: ast.Call) -> Iterator[PythonMutant]:
     """tl.load(p, mask=m, other=0) as tl.load(p)."""
-    node = site.node
-    if not isinstance(node, ast.Call) or last_name(node.func) not in MASKS:
+    if last_name(node.func) not in MASKS:
         return
     places, names = MASKS[last_name(node.func)]
     if len(node.args) > places[0] or any(each.arg == "mask" for each in node.keywords):
         yield instead(site, "mask", call_with(site, node, [*places, *names]))
 
 
-def of_other(site: Site) -> Iterator[PythonChange]:
+def of_other(site: Site, node: ast.Call) -> Iterator[PythonMutant]:
     """tl.load(p, mask=m, other=0.0) as tl.load(p, mask=m, other=0.0 + 1)."""
-    node = site.node
-    if not isinstance(node, ast.Call) or last_name(node.func) != "load":
+    if last_name(node.func) != "load":
         return
     for keyword in node.keywords:
         if keyword.arg == "other":
@@ -37,17 +35,15 @@ def of_other(site: Site) -> Iterator[PythonChange]:
             yield instead(site, "other", f"{rest}, other={value} + 1)")
 
 
-def of_axis(site: Site) -> Iterator[PythonChange]:
+def of_axis(site: Site, node: ast.Constant) -> Iterator[PythonMutant]:
     """tl.program_id(0) as tl.program_id(1)."""
     if is_axis(site):
-        assert isinstance(site.node, ast.Constant)
-        yield instead(site, "axis", "0" if site.node.value else "1")
+        yield instead(site, "axis", "0" if node.value else "1")
 
 
-def of_atomic(site: Site) -> Iterator[PythonChange]:
+def of_atomic(site: Site, node: ast.Expr) -> Iterator[PythonMutant]:
     """tl.atomic_add(p, x, mask=m) as tl.store(p, tl.load(p, mask=m) + x, mask=m)."""
-    node = site.node
-    if not isinstance(node, ast.Expr) or not isinstance(node.value, ast.Call):
+    if not isinstance(node.value, ast.Call):
         return
     call = node.value
     if not isinstance(call.func, ast.Attribute) or call.func.attr != "atomic_add" or len(call.args) < 2:
@@ -59,19 +55,18 @@ def of_atomic(site: Site) -> Iterator[PythonChange]:
     yield compiled_instead(site, "atomic", f"{tl}.store({place}, {tl}.load({place}{mask}) + ({value}){mask})")
 
 
-def of_accumulator(site: Site) -> Iterator[PythonChange]:
-    """x.to(tl.float32) as x, and a sum that is rounded to a narrower type at each step."""
-    node = site.node
-    if isinstance(node, ast.Call) and widens(node):
+def of_conversion(site: Site, node: ast.Call) -> Iterator[PythonMutant]:
+    """x.to(tl.float32) as x."""
+    if widens(node):
         assert isinstance(node.func, ast.Attribute)
         yield instead(site, "accumulator", site.text.in_one_line(node.func.value))
-    if (
-        isinstance(node, ast.AugAssign)
-        and isinstance(node.op, ast.Add)
-        and isinstance(node.target, ast.Name)
-        and site.text.has_lines_of_its_own(node)
-    ):
-        name, value = node.target.id, site.text.in_one_line(node.value)
+
+
+def of_accumulator(site: Site, node: ast.AugAssign) -> Iterator[PythonMutant]:
+    """A sum that is rounded to a narrower type at each step."""
+    is_sum = isinstance(node.op, ast.Add) and isinstance(node.target, ast.Name)
+    if is_sum and site.text.has_lines_of_its_own(node):
+        name, value = site.text.of(node.target), site.text.in_one_line(node.value)
         yield compiled_instead(
             site,
             "accumulator",
@@ -80,13 +75,19 @@ def of_accumulator(site: Site) -> Iterator[PythonChange]:
         )
 
 
-FOR_KERNELS = (of_mask, of_other, of_axis, of_atomic, of_accumulator)
+FOR_KERNELS = (
+    (ast.Call, of_mask),
+    (ast.Call, of_other),
+    (ast.Constant, of_axis),
+    (ast.Expr, of_atomic),
+    (ast.Call, of_conversion),
+    (ast.AugAssign, of_accumulator),
+)
 
 
-def of_tail(site: Site) -> Iterator[PythonChange]:
+def of_tail(site: Site, node: ast.Call) -> Iterator[PythonMutant]:
     """tl.cdiv(n, b) as n // b, in kernels and in the grids of their launches."""
-    node = site.node
-    if isinstance(node, ast.Call) and last_name(node.func) == "cdiv" and len(node.args) == 2:
+    if last_name(node.func) == "cdiv" and len(node.args) == 2:
         count, size = (site.text.in_one_line(each) for each in node.args)
         yield instead(site, "tail", f"({count}) // ({size})", f"{count} // {size}")
 

@@ -60,7 +60,10 @@ def look_at(module: types.ModuleType) -> None:
     if str(getattr(module, "__file__", None) or "").startswith(OWN):
         return
     for name, value in list(vars(module).items()):
-        if is_wanted(module, name, value) or not ONLY_WANTED and takes_tensors(module, value):
+        is_in_cpp = isinstance(value, types.BuiltinFunctionType)
+        if is_wanted(module, name, value) or (
+            not ONLY_WANTED and is_in_cpp and has_tensor_in_doc(module, value)
+        ):
             record(module, name, value)
         elif not ONLY_WANTED and launches(module, value):
             record(module, name, value)
@@ -126,11 +129,6 @@ def is_wanted(module: types.ModuleType, name: str, value: Any) -> bool:
 def is_named(module: types.ModuleType, qualname: str) -> bool:
     """Whether OPGATE_RECORD_FUNCTIONS has a pattern for the function."""
     return any(fnmatch.fnmatchcase(f"{module.__name__}:{qualname}", pattern) for pattern in WANTED)
-
-
-def takes_tensors(module: types.ModuleType, value: Any) -> bool:
-    """Whether the function is in C++, and the docstring that pybind11 has written names a tensor."""
-    return isinstance(value, types.BuiltinFunctionType) and has_tensor_in_doc(module, value)
 
 
 def has_tensor_in_doc(module: types.ModuleType, value: Any) -> bool:
@@ -214,12 +212,9 @@ def watch_autograd_functions() -> None:
         file = getattr(module, "__file__", None)
         if module is None or not file or file.startswith(OWN) or "<locals>" in cls.__qualname__:
             return None
-        name = f"{imported_as(module)}:{cls.__qualname__}"
-        if name in FUNCTIONS:
-            return FUNCTIONS[name]
-        FUNCTIONS[name] = Function(name, original.__get__(None, cls), Signature.of(cls))
-        write_origin(name, module)
-        return FUNCTIONS[name]
+        known = FUNCTIONS.get(f"{imported_as(module)}:{cls.__qualname__}")
+        apply_it = original.__get__(None, cls)
+        return known or function_named(module, cls.__qualname__, apply_it, Signature.of(cls))
 
     base.apply = classmethod(apply)  # type: ignore[assignment]
 

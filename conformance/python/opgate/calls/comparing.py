@@ -1,10 +1,17 @@
-"""Compares results with other results that are rounded, too."""
+"""What is compared of two results: their strides, and their values where both are rounded."""
 
 from __future__ import annotations
 
 import torch
 
 from opgate import _engine
+
+
+def strides(tensor: torch.Tensor) -> list[int]:
+    """The strides that have a meaning: those of dims of size 2 or more."""
+    if tensor.layout != torch.strided or tensor.numel() == 0:
+        return []
+    return [stride for size, stride in zip(tensor.shape, tensor.stride(), strict=True) if size > 1]
 
 
 def difference_at_largest(got: torch.Tensor, want: torch.Tensor, ulps: float) -> str | None:
