@@ -33,7 +33,8 @@ endif()
 opgate_install_paths(1 ${_parts})
 install(TARGETS ${_parts} RUNTIME DESTINATION "${_engine}bin" COMPONENT engine LIBRARY DESTINATION "${_engine}lib" COMPONENT engine)
 if(TARGET opgate_simulator_aten)
-  set(_simulator opgate_simulator_runtime opgate_simulator_driver opgate_simulator_nvml opgate_simulator_nvrtc
+  set(_simulator opgate_simulator_runtime opgate_simulator_driver opgate_simulator_nvml opgate_simulator_nvrtc_12
+      opgate_simulator_nvrtc_13 opgate_simulator_runtime_12
       opgate_simulator_aten)
   opgate_install_paths(2 opgate_simulator_aten)
   set_target_properties(opgate_simulator_driver PROPERTIES INSTALL_RPATH "$ORIGIN")
