@@ -9,12 +9,7 @@ set(_torch "${OPGATE_TORCH_DIR}/lib")
 set(_engine "")
 set(_binding "${OPGATE_PYTHON_FOLDER}")
 if(OPGATE_WHEEL)
-  # One engine serves all builds of a minor release; a torch that is no release needs its own.
-  set(_release "${OPGATE_TORCH_VERSION}")
-  if(OPGATE_TORCH_VERSION MATCHES "^([0-9]+\\.[0-9]+)\\.[0-9]+(\\+(cpu|cu[0-9]+|xpu|rocm[0-9.]+))?$")
-    set(_release "${CMAKE_MATCH_1}")
-  endif()
-  set(_engine "built/torch-${_release}/")
+  set(_engine "built/torch-${OPGATE_TORCH_RELEASE}/")
   set(_binding "${_engine}.")
 endif()
 # Where a library finds torch and the engine, from its folder below the engine's.

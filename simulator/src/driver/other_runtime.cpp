@@ -18,14 +18,11 @@ std::filesystem::path library_of(const void* address) {
   return library.dli_fname;
 }
 
-// Nothing that the program computes with it would be simulated.
+// Nothing that the program goes on to compute would be simulated.
 [[noreturn]] void end_with_other_version(const std::filesystem::path& runtime) {
   constexpr int kWrongSetUp = 2;
-  report_start();
-  report_notice(
-      runtime.string() +
-      " is a CUDA runtime that is not simulated: programs that were built for CUDA 12 and 13 run on "
-      "the simulated device, with its libcudart.so.12 and libcudart.so.13");
+  errors::note_unsupported(runtime.string() +
+                           " (the runtimes of CUDA 12 and 13 are: build the program for one of them)");
   _exit(kWrongSetUp);
 }
 

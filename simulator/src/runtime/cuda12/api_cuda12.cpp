@@ -26,6 +26,8 @@ cudaResourceDesc resource_of(const void* resource) {
   return longer;
 }
 
+static_assert(sizeof(cuda12::PointerAttributes) == offsetof(cudaPointerAttributes, reserved));
+
 template <class Field>
 void copy_field(Field& to, const Field& from) {
   std::memcpy(&to, &from, sizeof(Field));

@@ -1,5 +1,5 @@
-// Structures of CUDA 12 that have another layout in CUDA 13. The headers of both cannot be included together;
-// a test compares these with those of CUDA 12 where they are installed.
+// Structures of CUDA 12 that have another layout in CUDA 13. The headers of both cannot be included together:
+// fixtures/cuda12/program.cu, which is compiled with those of CUDA 12, compares these with them.
 #pragma once
 
 #include <driver_types.h>
@@ -122,7 +122,6 @@ struct PointerAttributes {
   void* device_pointer;
   void* host_pointer;
 };
-static_assert(sizeof(PointerAttributes) == offsetof(cudaPointerAttributes, reserved));
 
 /// The bytes of cudaResourceDesc: CUDA 13 makes its union larger, and appends flags.
 constexpr std::size_t kBytesOfResource = 64;

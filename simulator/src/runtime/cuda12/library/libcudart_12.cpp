@@ -14,8 +14,8 @@
 #error "The simulated libcudart.so.12 needs a jump for this processor."
 #endif
 
-// A jump leaves all arguments where they are, so that their types do not matter. Its aim is found by its
-// version: the symbol here has the same name, and the linker cannot tell them apart.
+// A jump leaves all arguments where they are, so that their types do not matter. Its aim is found in the other
+// library: the symbol here has the same name, and the linker cannot tell them apart.
 #define OPGATE_SIM_PASS_ON(name, target)                            \
   extern "C" void* opgate_sim_aim_of_##name;                        \
   void* opgate_sim_aim_of_##name = nullptr;                         \
@@ -41,7 +41,7 @@ const Function kFunctions[] = {
 __attribute__((constructor)) void find_functions() {
   void* const devices = dlopen("libcudart.so.13", RTLD_NOW | RTLD_NOLOAD);
   for (const Function& function : kFunctions) {
-    *function.aim = devices == nullptr ? nullptr : dlvsym(devices, function.target, "libcudart.so.13");
+    *function.aim = devices == nullptr ? nullptr : dlsym(devices, function.target);
     if (*function.aim != nullptr) continue;
     std::fprintf(stderr,
                  "opgate sim: the libcudart.so.13 of this process has no %s: it is not the simulated one\n",
