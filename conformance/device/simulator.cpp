@@ -23,8 +23,8 @@ namespace simulated {
 namespace fs = std::filesystem;
 
 constexpr const char* kRuntime = "libcudart.so.13";
-// The runtimes of CUDA 13 and 12, and what compiles kernels while a program runs. Torch loads the real ones by
-// their paths.
+// The runtimes of CUDA 13 and 12, and what compiles kernels while a program runs. Torch loads the real ones
+// by their paths.
 constexpr const char* kPreloaded = "libcudart.so.13:libcudart.so.12:libnvrtc.so.13:libnvrtc.so.12";
 
 fs::path folder() { return this_library().parent_path() / "simulator"; }

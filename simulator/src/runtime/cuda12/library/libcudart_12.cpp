@@ -14,8 +14,8 @@
 #error "The simulated libcudart.so.12 needs a jump for this processor."
 #endif
 
-// A jump leaves all arguments where they are, so that their types do not matter. Its aim is found in the other
-// library: the symbol here has the same name, and the linker cannot tell them apart.
+// A jump leaves all arguments where they are, so that their types do not matter. Its aim is found in the
+// other library: the symbol here has the same name, and the linker cannot tell them apart.
 #define OPGATE_SIM_PASS_ON(name, target)                            \
   extern "C" void* opgate_sim_aim_of_##name;                        \
   void* opgate_sim_aim_of_##name = nullptr;                         \
