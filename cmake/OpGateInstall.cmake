@@ -9,13 +9,7 @@ set(_torch "${OPGATE_TORCH_DIR}/lib")
 set(_engine "")
 set(_binding "${OPGATE_PYTHON_FOLDER}")
 if(OPGATE_WHEEL)
-  # One engine serves all builds of a minor release; a torch that is no release needs its own.
-  execute_process(
-    COMMAND "${Python_EXECUTABLE}" -c "import torch_here as t, sys; print(t.Torch('', sys.argv[1], '').release or sys.argv[1])"
-            "${OPGATE_TORCH_VERSION}"
-    WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}/conformance/python/opgate/engines" OUTPUT_STRIP_TRAILING_WHITESPACE
-    OUTPUT_VARIABLE _release COMMAND_ERROR_IS_FATAL ANY)
-  set(_engine "built/torch-${_release}/")
+  set(_engine "built/torch-${OPGATE_TORCH_RELEASE}/")
   set(_binding "${_engine}.")
 endif()
 # Where a library finds torch and the engine, from its folder below the engine's.
@@ -34,7 +28,8 @@ endif()
 opgate_install_paths(1 ${_parts})
 install(TARGETS ${_parts} RUNTIME DESTINATION "${_engine}bin" COMPONENT engine LIBRARY DESTINATION "${_engine}lib" COMPONENT engine)
 if(TARGET opgate_simulator_aten)
-  set(_simulator opgate_simulator_runtime opgate_simulator_driver opgate_simulator_nvml opgate_simulator_nvrtc
+  set(_simulator opgate_simulator_runtime opgate_simulator_driver opgate_simulator_nvml opgate_simulator_nvrtc_12
+      opgate_simulator_nvrtc_13 opgate_simulator_runtime_12
       opgate_simulator_aten)
   opgate_install_paths(2 opgate_simulator_aten)
   set_target_properties(opgate_simulator_driver PROPERTIES INSTALL_RPATH "$ORIGIN")

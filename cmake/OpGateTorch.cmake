@@ -5,7 +5,8 @@
 #   OpGate::torch         libc10, libtorch_cpu   (enough to run operators on the CPU and load AOTInductor packages)
 #   OpGate::torch_cuda    libc10_cuda            (streams and device guards for CUDA kernels; only with nvcc)
 #   OpGate::torch_python  libtorch_python        (tensors across the Python boundary)
-# Sets OPGATE_TORCH_VERSION, OPGATE_TORCH_DIR.
+# Sets OPGATE_TORCH_VERSION, OPGATE_TORCH_DIR, and OPGATE_TORCH_RELEASE: what is built for one torch serves all builds of its
+# minor release (2.15); a torch that is no release needs its own.
 #
 # The version is read from the package's metadata, because `import torch` would cost 2 s in each configure run.
 execute_process(
@@ -24,8 +25,16 @@ endif()
 string(REPLACE "\n" ";" _torch_facts "${_torch_facts}")
 list(GET _torch_facts 0 OPGATE_TORCH_VERSION)
 list(GET _torch_facts 1 OPGATE_TORCH_DIR)
-if(OPGATE_TORCH_VERSION VERSION_LESS "2.11")
-  message(FATAL_ERROR "OpGate: torch ${OPGATE_TORCH_VERSION} in ${OPGATE_TORCH_DIR} is older than 2.11, the oldest supported.")
+if(NOT OPGATE_OLDEST_TORCH)
+  set(OPGATE_OLDEST_TORCH 2.11)
+endif()
+if(OPGATE_TORCH_VERSION VERSION_LESS OPGATE_OLDEST_TORCH)
+  message(FATAL_ERROR "OpGate: torch ${OPGATE_TORCH_VERSION} in ${OPGATE_TORCH_DIR} is older than ${OPGATE_OLDEST_TORCH}, "
+                      "the oldest supported.")
+endif()
+set(OPGATE_TORCH_RELEASE "${OPGATE_TORCH_VERSION}")
+if(OPGATE_TORCH_VERSION MATCHES "^([0-9]+\\.[0-9]+)\\.[0-9]+(\\+(cpu|cu[0-9]+|xpu|rocm[0-9.]+))?$")
+  set(OPGATE_TORCH_RELEASE "${CMAKE_MATCH_1}")
 endif()
 message(STATUS "OpGate: torch ${OPGATE_TORCH_VERSION} in ${OPGATE_TORCH_DIR}")
 

@@ -23,8 +23,9 @@ namespace simulated {
 namespace fs = std::filesystem;
 
 constexpr const char* kRuntime = "libcudart.so.13";
-// What compiles kernels while a program runs. Torch loads the real one by its path.
-constexpr const char* kRuntimeCompiler = "libnvrtc.so.13";
+// The runtimes of CUDA 13 and 12, and what compiles kernels while a program runs. Torch loads the real ones
+// by their paths.
+constexpr const char* kPreloaded = "libcudart.so.13:libcudart.so.12:libnvrtc.so.13:libnvrtc.so.12";
 
 fs::path folder() { return this_library().parent_path() / "simulator"; }
 
@@ -71,8 +72,7 @@ std::optional<std::string> missing_simulator() {
 // its name.
 std::map<std::string, std::string> simulator_environment() {
   std::map<std::string, std::string> environment{
-      {"LD_PRELOAD",
-       before_present(fmt::format("{}:{}", simulated::kRuntime, simulated::kRuntimeCompiler), "LD_PRELOAD")},
+      {"LD_PRELOAD", before_present(simulated::kPreloaded, "LD_PRELOAD")},
       {"LD_LIBRARY_PATH", before_present(simulated::folder().string(), "LD_LIBRARY_PATH")},
       // nvidia-smi alone lies there.
       {"PATH", before_present((simulated::folder() / "bin").string(), "PATH")},

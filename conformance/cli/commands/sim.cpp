@@ -221,9 +221,8 @@ std::string summary(const SimOptions& options, const Runs& runs) {
   if (runs.killed == options.seed && report.findings.empty())
     return "the program was killed, so that nothing is known of what it does on the devices";
   if (report.processes == 0)
-    return "the program used no CUDA device: it called nothing of libcudart.so.13. A program with a runtime "
-           "of its own is "
-           "linked for this with -cudart shared";
+    return "the program used no CUDA device: it called nothing of libcudart.so.12 or libcudart.so.13. A "
+           "program with a runtime of its own is linked for this with -cudart shared";
   const bool several = runs.seed != options.seed;
   if (report.findings.empty())
     return several ? fmt::format("nothing found with the seeds {} to {}", options.seed, runs.seed)

@@ -44,3 +44,10 @@ OPGATE_SIM_API cudaError_t cudaGetDriverEntryPointByVersion(const char* name, vo
       *status = *function != nullptr ? cudaDriverEntryPointSuccess : cudaDriverEntryPointSymbolNotFound;
   });
 }
+
+// Programs for CUDA 12 call it; the header of CUDA 13 declares the function above alone.
+OPGATE_SIM_API cudaError_t cudaGetDriverEntryPoint(const char* name, void** function,
+                                                   unsigned long long flags,
+                                                   cudaDriverEntryPointQueryResult* status) {
+  return cudaGetDriverEntryPointByVersion(name, function, 0, flags, status);
+}

@@ -1,5 +1,5 @@
-// The functions of NVRTC that pass to the real library as they are called: those of nvrtc.h for CUDA 13, but
-// for the four that libnvrtc.cpp has itself.
+// The functions of NVRTC that pass to the real library as they are called: those of nvrtc.h for CUDA 12 and
+// 13, but for the four that libnvrtc.cpp has itself.
 #pragma once
 
 #define OPGATE_NVRTC_FUNCTIONS(F) \
@@ -9,6 +9,8 @@
   F(nvrtcGetLTOIR)                \
   F(nvrtcGetLTOIRSize)            \
   F(nvrtcGetLoweredName)          \
+  F(nvrtcGetNVVM)                 \
+  F(nvrtcGetNVVMSize)             \
   F(nvrtcGetNumSupportedArchs)    \
   F(nvrtcGetOptiXIR)              \
   F(nvrtcGetOptiXIRSize)          \

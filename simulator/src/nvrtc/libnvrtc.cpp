@@ -1,5 +1,6 @@
-// libnvrtc.so.13 for programs whose kernels run on the simulated device. It calls the real one, and keeps the
-// PTX beside the machine code that a program asks for, which the simulator cannot read.
+// libnvrtc.so.13 and libnvrtc.so.12 for programs whose kernels run on the simulated device. Each calls the
+// real one of its name, and keeps the PTX beside the machine code that a program asks for, which the
+// simulator cannot read.
 #include <dlfcn.h>
 #include <link.h>
 
@@ -24,7 +25,7 @@ namespace {
 using Program = void*;
 using Status = int;
 constexpr Status kSuccess = 0, kInternalError = 11;  // NVRTC_SUCCESS, NVRTC_ERROR_INTERNAL_ERROR
-constexpr const char* kName = "libnvrtc.so.13";
+constexpr const char* kName = OPGATE_NVRTC;
 
 // Folders in which the real library may be: those of all libraries that are loaded, as torch's packages put
 // it beside cuBLAS, then those of LD_LIBRARY_PATH and of the toolkit.
@@ -133,7 +134,7 @@ __attribute__((visibility("default"))) Status nvrtcGetCUBIN(Program program, cha
 
 __attribute__((visibility("default"))) const char* nvrtcGetErrorString(Status status) {
   auto* const function = reinterpret_cast<const char* (*)(Status)>(real("nvrtcGetErrorString"));
-  return function != nullptr ? function(status) : "the real libnvrtc.so.13 is not there";
+  return function != nullptr ? function(status) : "the real " OPGATE_NVRTC " is not there";
 }
 
 // With the lines of the source, by which findings name a place.

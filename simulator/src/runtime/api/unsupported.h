@@ -13,8 +13,10 @@ int unsupported_in_driver(const char* function);
 
 }  // namespace opgate::simulator
 
-// The parameters do not matter, and the headers of CUDA, which declare others, are not included.
-#define OPGATE_SIM_UNSUPPORTED(library, name)                          \
+// The parameters do not matter, and the headers of CUDA, which declare others, are not included. `text` is
+// the name by which a program knows the function.
+#define OPGATE_SIM_UNSUPPORTED_AS(library, name, text)                 \
   extern "C" __attribute__((visibility("default"), weak)) int name() { \
-    return opgate::simulator::unsupported_in_##library(#name);         \
+    return opgate::simulator::unsupported_in_##library(text);          \
   }
+#define OPGATE_SIM_UNSUPPORTED(library, name) OPGATE_SIM_UNSUPPORTED_AS(library, name, #name)

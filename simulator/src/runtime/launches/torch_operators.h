@@ -3,8 +3,8 @@
 
 namespace opgate::simulator {
 
-/// Loads libopgate_simulator_aten.so from the folder of this library, once, where the process has loaded
-/// libtorch_cuda.so. Must be called without the lock of the simulator.
+/// Loads the library for the program's torch from the folder of this library, once, where the process has
+/// loaded libtorch_cuda.so, or says that there is none. Must be called without the lock of the simulator.
 void load_operators_of_torch();
 
 }  // namespace opgate::simulator
