@@ -1,13 +1,13 @@
 #include "gate/current_results.h"
 
 #include <fmt/format.h>
-#include <opgate/error.h>
 
 #include <algorithm>
 #include <functional>
 #include <set>
 #include <vector>
 
+#include "base/errors.h"
 #include "base/files/files.h"
 #include "gate/modules_here.h"
 #include "provenance/digests.h"
@@ -75,15 +75,15 @@ void demand_same_inputs(const RunHeader& header, const Config& config,
 
 bool demand_current(const RunHeader& header, const fs::path& results, const Config& config) {
   const auto out_of_date = [&](const std::string& why) {
-    return SetupError(fmt::format("{} (run of {}) is out of date: {}; run `opgate run` again",
-                                  results.string(), header.started, why));
+    return setup_error("{} (run of {}) is out of date: {}; run `opgate run` again", results.string(),
+                       header.started, why);
   };
   const auto demand_same = [&](const fs::path& file, const std::string& then) {
     if (digest_of_file(file) != then) throw out_of_date(file.string() + " is another one now");
   };
   const auto lacks = [&](const std::string& what) {
-    return SetupError(fmt::format("{} (run of {}) has no results of {}; run `opgate run` again",
-                                  results.string(), header.started, what));
+    return setup_error("{} (run of {}) has no results of {}; run `opgate run` again", results.string(),
+                       header.started, what);
   };
   bool all_here = true;
   for (const auto* names : {&config.libraries, &config.specs}) {

@@ -1,10 +1,8 @@
 #include "gate/modules_here.h"
 
-#include <fmt/format.h>
-#include <opgate/error.h>
-
 #include <nlohmann/json.hpp>
 
+#include "base/errors.h"
 #include "process/run_program.h"
 #include "run/python/programs.h"
 
@@ -21,10 +19,10 @@ std::map<std::string, std::filesystem::path> modules_here(const ModulesRead& the
   command.words.push_back(json{{"listed", config.modules}, {"others", std::move(others)}}.dump());
   const json said = json::parse(output_of(command), nullptr, /*allow_exceptions=*/false);
   if (!said.is_object()) {
-    throw SetupError(
-        fmt::format("{} cannot be asked where the Python modules of opgate.toml are; set OPGATE_PYTHON to an "
-                    "interpreter that has OpGate",
-                    programs.python));
+    throw setup_error(
+        "{} cannot be asked where the Python modules of opgate.toml are; set OPGATE_PYTHON to an "
+        "interpreter that has OpGate",
+        programs.python);
   }
   std::map<std::string, std::filesystem::path> files;
   for (const auto& [name, file] : said.items()) files[name] = file.get<std::string>();

@@ -1,13 +1,13 @@
 #include "gate/waivers.h"
 
 #include <fmt/format.h>
-#include <opgate/error.h>
 
 #include <toml++/toml.h>
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 
+#include "base/errors.h"
 #include "base/text.h"
 #include "plan/patterns.h"
 
@@ -46,14 +46,13 @@ Waiver waiver_from(const toml::table& table, const fs::path& file) {
     else if (key == "defect")
       waiver.defect = text;
     else
-      throw SetupError(
-          fmt::format("{}:{}: `{}` is no word of a waiver; there are check, op, reason, issue, "
-                      "expires, dtype, device and defect",
-                      file.string(), static_cast<unsigned>(node.source().begin.line), key));
+      throw setup_error(
+          "{}:{}: `{}` is no word of a waiver; there are check, op, reason, issue, "
+          "expires, dtype, device and defect",
+          file.string(), static_cast<unsigned>(node.source().begin.line), key);
   }
   const auto demand = [&](const std::string& value, std::string_view what, std::string_view example) {
-    if (value.empty())
-      throw SetupError(fmt::format("{}: this waiver has no {}: add {}", waiver.where, what, example));
+    if (value.empty()) throw setup_error("{}: this waiver has no {}: add {}", waiver.where, what, example);
   };
   demand(waiver.check, "check", "check = \"value.layout\"");
   demand(waiver.op, "operator", "op = \"layer_norm\"");
@@ -61,8 +60,7 @@ Waiver waiver_from(const toml::table& table, const fs::path& file) {
   demand(waiver.issue, "issue", "issue = \"https://...\", where the fix is tracked");
   demand(waiver.expires, "end", "expires = 2026-12-31, a date without quotes");
   if (waiver.check == kWaiverRule)
-    throw SetupError(
-        fmt::format("{}: the rule of waivers cannot be waived: remove this waiver", waiver.where));
+    throw setup_error("{}: the rule of waivers cannot be waived: remove this waiver", waiver.where);
   return waiver;
 }
 
@@ -123,30 +121,30 @@ std::vector<Waiver> read_waivers(const fs::path& file) {
   std::vector<Waiver> waivers;
   if (file.empty()) return waivers;
   if (!fs::exists(file)) {
-    throw SetupError(
-        fmt::format("there is no {}: create it, even if it is empty, or remove `waivers` from "
-                    "opgate.toml",
-                    file.string()));
+    throw setup_error(
+        "there is no {}: create it, even if it is empty, or remove `waivers` from "
+        "opgate.toml",
+        file.string());
   }
   toml::table table;
   try {
     table = toml::parse_file(file.string());
   } catch (const toml::parse_error& error) {
-    throw SetupError(fmt::format("{}:{}: {}", file.string(), static_cast<unsigned>(error.source().begin.line),
-                                 error.description()));
+    throw setup_error("{}:{}: {}", file.string(), static_cast<unsigned>(error.source().begin.line),
+                      error.description());
   }
   int64_t max_days = Waiver().max_days;
   for (const auto& [key, node] : table) {
     if (key == "max_days") {
       max_days = node.value_or<int64_t>(0);
       if (max_days <= 0)
-        throw SetupError(fmt::format("{}:{}: max_days is a number of days, such as 90", file.string(),
-                                     static_cast<unsigned>(node.source().begin.line)));
+        throw setup_error("{}:{}: max_days is a number of days, such as 90", file.string(),
+                          static_cast<unsigned>(node.source().begin.line));
       continue;
     }
     if (key != "waiver" || !node.is_array_of_tables()) {
-      throw SetupError(fmt::format("{}:{}: there are only [[waiver]] tables and max_days in this file",
-                                   file.string(), static_cast<unsigned>(node.source().begin.line)));
+      throw setup_error("{}:{}: there are only [[waiver]] tables and max_days in this file", file.string(),
+                        static_cast<unsigned>(node.source().begin.line));
     }
     for (const toml::node& entry : *node.as_array()) waivers.push_back(waiver_from(*entry.as_table(), file));
   }

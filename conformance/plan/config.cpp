@@ -2,13 +2,13 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <opgate/error.h>
 
 #include <toml++/toml.h>
 #include <algorithm>
 #include <cstdlib>
 #include <sstream>
 
+#include "base/errors.h"
 #include "base/files/files.h"
 
 namespace opgate {
@@ -20,8 +20,7 @@ constexpr std::string_view kFileName = "opgate.toml";
 std::vector<std::string> strings(const toml::node& node, const fs::path& file, std::string_view key) {
   std::vector<std::string> values;
   const auto wrong = [&](const toml::node& at) {
-    throw SetupError(
-        fmt::format("{}:{}: `{}` must be a list of strings", file.string(), at.source().begin.line, key));
+    throw setup_error("{}:{}: `{}` must be a list of strings", file.string(), at.source().begin.line, key);
   };
   const toml::array* array = node.as_array();
   if (array == nullptr) wrong(node);
@@ -37,9 +36,8 @@ std::map<std::string, std::string> variables(const toml::node& node, const fs::p
   std::map<std::string, std::string> values;
   const toml::table* table = node.as_table();
   const auto wrong = [&](const toml::node& at) {
-    throw SetupError(
-        fmt::format("{}:{}: `environment` must be a table of strings, such as {{ NAME = \"1\" }}",
-                    file.string(), at.source().begin.line));
+    throw setup_error("{}:{}: `environment` must be a table of strings, such as {{ NAME = \"1\" }}",
+                      file.string(), at.source().begin.line);
   };
   if (table == nullptr) wrong(node);
   for (const auto& [name, value] : *table) {
@@ -53,10 +51,10 @@ BuildRecipe recipe(const toml::node& node, const fs::path& file) {
   BuildRecipe recipe;
   const toml::table* table = node.as_table();
   const auto wrong = [&](const toml::node& at) {
-    throw SetupError(
-        fmt::format("{}:{}: `build` must be a table such as {{ command = \"make\", folder = "
-                    "\"build\" }}, where the folder may be left out",
-                    file.string(), at.source().begin.line));
+    throw setup_error(
+        "{}:{}: `build` must be a table such as {{ command = \"make\", folder = "
+        "\"build\" }}, where the folder may be left out",
+        file.string(), at.source().begin.line);
   };
   if (table == nullptr || !table->contains("command")) wrong(node);
   for (const auto& [key, value] : *table) {
@@ -73,10 +71,10 @@ BuildRecipe recipe(const toml::node& node, const fs::path& file) {
 MutationRecipe mutation_recipe(const toml::node& node, const fs::path& file) {
   MutationRecipe recipe;
   const auto wrong = [&](const toml::node& at) {
-    throw SetupError(fmt::format(
+    throw setup_error(
         "{}:{}: `mutation` must be a table of sources, without (lists of strings), command, folder, "
         "equivalent (a string each), environment (a table of strings) and least (a percentage)",
-        file.string(), at.source().begin.line));
+        file.string(), at.source().begin.line);
   };
   const toml::table* table = node.as_table();
   if (table == nullptr) wrong(node);
@@ -123,18 +121,18 @@ void add_kernels(const toml::node& node, const fs::path& base, Config& config) {
     const auto kernel = read_kernel_folder(folder);
     if (!kernel) {
       const std::vector<std::string> builds = builds_in(folder);
-      throw SetupError(
-          fmt::format("{}: `kernels` names {}, which has no metadata.json with an \"id\" and a \"name\", as "
-                      "kernel-builder writes it; {}",
-                      place, folder.string(),
-                      builds.empty() ? "build the kernel, or name the folder of one build, such as "
-                                       "build/torch29-cxx11-cpu-x86_64-linux"
-                                     : fmt::format("name one of {}", fmt::join(builds, ", "))));
+      throw setup_error(
+          "{}: `kernels` names {}, which has no metadata.json with an \"id\" and a \"name\", as "
+          "kernel-builder writes it; {}",
+          place, folder.string(),
+          builds.empty() ? "build the kernel, or name the folder of one build, such as "
+                           "build/torch29-cxx11-cpu-x86_64-linux"
+                         : fmt::format("name one of {}", fmt::join(builds, ", ")));
     }
     for (const KernelFolder& other : config.kernels) {
       if (other.name == kernel->name)
-        throw SetupError(fmt::format("{}: `kernels` names two builds of {}, {} and {}; name one of them",
-                                     place, other.name, other.folder.string(), folder.string()));
+        throw setup_error("{}: `kernels` names two builds of {}, {} and {}; name one of them", place,
+                          other.name, other.folder.string(), folder.string());
     }
     config.kernels.push_back(*kernel);
   }
@@ -153,8 +151,8 @@ fs::path first_in(const std::vector<fs::path>& places, const fs::path& name, con
   }
   std::vector<std::string> looked;
   for (const fs::path& place : places) looked.push_back(place.string());
-  throw SetupError(fmt::format("library {} is missing; looked in {}. Build it, or give its path in {}",
-                               name.string(), fmt::join(looked, ", "), config.string()));
+  throw setup_error("library {} is missing; looked in {}. Build it, or give its path in {}", name.string(),
+                    fmt::join(looked, ", "), config.string());
 }
 
 fs::path program_library_folder() { return this_executable().parent_path().parent_path() / "lib"; }
@@ -172,13 +170,13 @@ Config read_config(fs::path file) {
   if (file.empty()) {
     const auto nearest = nearest_config();
     if (!nearest) {
-      throw SetupError(fmt::format("no {} in {} or above it; write one, or name it with --config", kFileName,
-                                   fs::current_path().string()));
+      throw setup_error("no {} in {} or above it; write one, or name it with --config", kFileName,
+                        fs::current_path().string());
     }
     file = *nearest;
   }
   if (fs::is_directory(file)) {
-    throw SetupError(fmt::format("--config names a folder, {}; name the file in it", file.string()));
+    throw setup_error("--config names a folder, {}; name the file in it", file.string());
   }
   Config config;
   config.file = fs::absolute(file).lexically_normal();
@@ -189,8 +187,8 @@ Config read_config(fs::path file) {
     table = toml::parse_file(config.file.string());
   } catch (const toml::parse_error& error) {
     const auto line = error.source().begin.line;
-    throw SetupError(fmt::format("{}{}: {}", file.string(), line > 0 ? fmt::format(":{}", line) : "",
-                                 fs::exists(file) ? error.description() : "no such file"));
+    throw setup_error("{}{}: {}", file.string(), line > 0 ? fmt::format(":{}", line) : "",
+                      fs::exists(file) ? error.description() : "no such file");
   }
   const auto path = [&](const toml::node& node) {
     return (base / *node.value<std::string>()).lexically_normal();
@@ -234,11 +232,11 @@ Config read_config(fs::path file) {
     else if (key == "environment")
       config.environment = variables(node, file);
     else
-      throw SetupError(fmt::format(
+      throw setup_error(
           "{}:{}: `{}` is no setting of OpGate; there are libraries, specs, python, kernels, "
           "python_path, library_path, sources, packages (lists of strings), output, recorded, regressions, "
           "ledger, waivers, evidence, signers (a string each), build, mutation and environment (tables)",
-          file.string(), node.source().begin.line, key));
+          file.string(), node.source().begin.line, key);
   }
   // After the keys, which may come in any order.
   for (const KernelFolder& kernel : config.kernels) {

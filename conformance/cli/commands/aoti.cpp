@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/build.h"
+#include "base/errors.h"
 #include "base/text.h"
 #include "cli/commands/subcommand.h"
 #include "cli/terminal/terminal.h"
@@ -73,7 +74,7 @@ class Lines {
   explicit Lines(const std::filesystem::path& file) {
     if (file.empty()) return;
     stream_.open(file, std::ios::trunc);
-    if (!stream_) throw SetupError(fmt::format("cannot write {}", file.string()));
+    if (!stream_) throw setup_error("cannot write {}", file.string());
   }
 
   void add(const json& line) {

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "base/build.h"
+#include "base/errors.h"
 #include "base/text.h"
 #include "bench/bench_file.h"
 #include "cli/commands/subcommand.h"
@@ -53,10 +54,10 @@ BenchFilter filter_of(const BenchOptions& options) {
   const auto repeated = std::ranges::unique(filter.threads);
   filter.threads.erase(repeated.begin(), repeated.end());
   if (filter.threads.back() > cores()) {
-    throw SetupError(
-        fmt::format("--threads {}: this machine has {} cores, and threads that share a core cannot be "
-                    "timed usefully; choose no more threads than cores",
-                    filter.threads.back(), cores()));
+    throw setup_error(
+        "--threads {}: this machine has {} cores, and threads that share a core cannot be "
+        "timed usefully; choose no more threads than cores",
+        filter.threads.back(), cores());
   }
   return filter;
 }

@@ -1,13 +1,13 @@
 // opgate record: runs a program and keeps the operator calls that it makes, as samples.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <opgate/error.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 
 #include "base/build.h"
+#include "base/errors.h"
 #include "base/files/files.h"
 #include "base/files/scratch_folder.h"
 #include "base/files/search_path.h"
@@ -163,7 +163,7 @@ int record(const RecordOptions& options) {
                               ? config->recorded
                               : (config ? config->file.parent_path() : fs::current_path()) / "recorded";
   if (const auto missing = missing_simulator(); options.simulate && missing)
-    throw SetupError(fmt::format("--sim: {}", *missing));
+    throw setup_error("--sim: {}", *missing);
   const ScratchFolder scratch("opgate-record");
   const int status = run_program(options, scratch.folder());
   const Recording recording = collect_recordings(scratch.folder(), folder, options.anew);

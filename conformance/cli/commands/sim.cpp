@@ -1,7 +1,6 @@
 // opgate sim: runs any program with the simulated CUDA devices, and says what they found wrong with it.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <opgate/error.h>
 #include <sys/wait.h>
 
 #include <algorithm>
@@ -14,6 +13,7 @@
 #include <stdexcept>
 
 #include <opgate_sim/schedule.h>
+#include "base/errors.h"
 #include "base/files/scratch_folder.h"
 #include "cli/commands/subcommand.h"
 #include "cli/results/simulator_findings.h"
@@ -52,7 +52,7 @@ constexpr size_t kMostSeeds = 24;
 // The file must exist for the summary, also where the program never uses a device.
 void make_empty(const fs::path& file) {
   std::ofstream stream(file, std::ios::trunc);
-  if (!stream) throw SetupError(fmt::format("the report {} cannot be written", file.string()));
+  if (!stream) throw setup_error("the report {} cannot be written", file.string());
 }
 
 // By the system, if memory runs out, or by a person: what the program would have done is not known. Shells
@@ -262,7 +262,7 @@ std::vector<std::string> parts_of_schedule(const SimOptions& options) {
       parts.push_back(simulator::to_text({launch}));
     }
   } catch (const std::runtime_error& error) {
-    throw SetupError(fmt::format("--schedule '{}': {}", options.schedule, error.what()));
+    throw setup_error("--schedule '{}': {}", options.schedule, error.what());
   }
   return parts;
 }

@@ -1,11 +1,9 @@
 // opgate waive: makes waivers of the lists of known failures that a project has already. The Python half reads
 // the lists and writes the waivers.
-#include <fmt/format.h>
-#include <opgate/error.h>
-
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/errors.h"
 #include "cli/commands/subcommand.h"
 #include "cli/project/project_options.h"
 #include "gate/broken.h"
@@ -55,7 +53,7 @@ int waive(const WaiveOptions& options) {
   const std::vector<Waiver> present = fs::exists(file) ? read_waivers(file) : std::vector<Waiver>();
   const int64_t most = present.empty() ? Waiver().max_days : present.front().max_days;
   if (options.days > most)
-    throw SetupError(fmt::format("--days {}: a waiver may end {} days from now at most", options.days, most));
+    throw setup_error("--days {}: a waiver may end {} days from now at most", options.days, most);
   const RunState run = state_of_run(options.results.empty() ? results_file(config.output) : options.results);
   become(python_command(this_program(config), "opgate.waivers",
                         {{"files", options.lists},

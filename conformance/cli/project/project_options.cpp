@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <opgate/error.h>
 
 #include <algorithm>
 
+#include "base/errors.h"
 #include "device/device.h"
 #include "device/simulator.h"
 #include "inputs/call_key.h"
@@ -77,8 +77,7 @@ void choose_simulator(Filter& filter, bool no_simulator) {
   if (asked && no_simulator)
     throw SetupError("--no-sim leaves out what --device or --case asks for; give one of them");
   const std::optional<std::string> missing = missing_simulator();
-  if (asked && missing)
-    throw SetupError(fmt::format("no case can run on {}: {}", kSimulatedDevice, *missing));
+  if (asked && missing) throw setup_error("no case can run on {}: {}", kSimulatedDevice, *missing);
   filter.simulated = asked || (!no_simulator && !missing && missing_device(kSimulatedType) &&
                                selects(filter.devices, kSimulatedDevice));
 }

@@ -10,6 +10,7 @@
 
 #include "base/build.h"
 #include "base/engine_sources.h"
+#include "base/errors.h"
 #include "base/text.h"
 #include "cli/project/project.h"
 #include "cli/project/run_progress.h"
@@ -166,9 +167,8 @@ std::optional<Costs> run_cases(Project& project, const Plan& plan, const RunHead
   progress.clear();
   journal.flush();
   if (taken && (todo.size() != 0 || progress.done() != progress.total())) {
-    throw SetupError(
-        fmt::format("{} of {} planned cases have no verdict: this is a bug of OpGate, please report it",
-                    todo.size(), progress.total()));
+    throw setup_error("{} of {} planned cases have no verdict: this is a bug of OpGate, please report it",
+                      todo.size(), progress.total());
   }
   if (!taken) return std::nullopt;
   add(*taken, costs);

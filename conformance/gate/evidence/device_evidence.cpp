@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <opgate/error.h>
 
 #include <algorithm>
 
+#include "base/errors.h"
 #include "base/files/atomic_file.h"
 #include "gate/broken.h"
 #include "gate/evidence/evidence_signature.h"
@@ -50,8 +50,8 @@ std::string text_of(const std::string& op, const std::vector<DeviceEvidence>& al
 
 DeviceEvidence one_from(const std::string& device, const toml::node& node, const fs::path& file) {
   const auto wrong = [&](const toml::node& at) {
-    throw SetupError(fmt::format("{}:{}: this is no line of evidence; check out the file, or remove it",
-                                 file.string(), static_cast<unsigned>(at.source().begin.line)));
+    throw setup_error("{}:{}: this is no line of evidence; check out the file, or remove it", file.string(),
+                      static_cast<unsigned>(at.source().begin.line));
   };
   if (!node.is_table()) wrong(node);
   DeviceEvidence one;
@@ -165,8 +165,7 @@ Evidences read_evidence(const fs::path& folder, const fs::path& signers) {
     const SignatureCheck signature = signers.empty() ? SignatureCheck() : check_signature(file, signers);
     for (const auto& [device, list] : table) {
       if (!list.is_array())
-        throw SetupError(
-            fmt::format("{}: this is no file of evidence; check out the file, or remove it", file.string()));
+        throw setup_error("{}: this is no file of evidence; check out the file, or remove it", file.string());
       for (const toml::node& one : *list.as_array()) {
         of_op.push_back(one_from(std::string(device.str()), one, file));
         of_op.back().signer = signature.signer;
@@ -179,8 +178,8 @@ Evidences read_evidence(const fs::path& folder, const fs::path& signers) {
 
 Evidences evidence_of(const RunState& run) {
   if (run.header.filter.chooses_cases()) {
-    throw SetupError(fmt::format("{} has only some cases of its checks; run them again without --case",
-                                 run.file.string()));
+    throw setup_error("{} has only some cases of its checks; run them again without --case",
+                      run.file.string());
   }
   Evidences all;
   for (const auto& [id, subject] : run.state) {

@@ -1,10 +1,10 @@
 #include "gate/evidence/evidence_signature.h"
 
 #include <fmt/format.h>
-#include <opgate/error.h>
 
 #include <fstream>
 
+#include "base/errors.h"
 #include "process/run_program.h"
 
 namespace opgate {
@@ -61,10 +61,10 @@ void sign(const std::vector<fs::path>& files, const fs::path& key) {
   const int status = run_here(command);
   for (const fs::path& file : files) {
     if (fs::exists(signature_of(file))) continue;
-    throw SetupError(fmt::format(
+    throw setup_error(
         "{} is not signed, because `{} -Y sign` ended with {}; --sign takes a private SSH key, or a "
         "public one whose private half ssh-agent has",
-        file.string(), kKeygen, ending(status)));
+        file.string(), kKeygen, ending(status));
   }
 }
 

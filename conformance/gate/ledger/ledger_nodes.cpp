@@ -1,16 +1,14 @@
 #include "gate/ledger/ledger_nodes.h"
 
-#include <fmt/format.h>
-#include <opgate/error.h>
-
 #include <sstream>
+
+#include "base/errors.h"
 
 namespace opgate {
 
 void LedgerNodes::wrong(const toml::node& node) const {
-  throw SetupError(
-      fmt::format("{}:{}: this is no line of a ledger; check out the file, or run `opgate accept` again",
-                  file_.string(), static_cast<unsigned>(node.source().begin.line)));
+  throw setup_error("{}:{}: this is no line of a ledger; check out the file, or run `opgate accept` again",
+                    file_.string(), static_cast<unsigned>(node.source().begin.line));
 }
 
 bool LedgerNodes::flag(const toml::node& node) const {

@@ -1,10 +1,8 @@
 #include "gate/ledger/ledger_reader.h"
 
-#include <fmt/format.h>
-#include <opgate/error.h>
-
 #include <algorithm>
 
+#include "base/errors.h"
 #include "gate/call_groups.h"
 #include "gate/ledger/ledger_nodes.h"
 #include "gate/ledger/toml_text.h"
@@ -43,10 +41,10 @@ class LedgerReader {
 
  private:
   SetupError not_whole() const {
-    return SetupError(fmt::format(
+    return setup_error(
         "{}: this file is {}; check it out, or remove it and run {} again", nodes_.file().string(),
         table_.empty() ? "empty" : "no whole file of a ledger: it needs schema, kernels and planned",
-        kWriter));
+        kWriter);
   }
 
   void read(const toml::node& node, std::string& text) const { text = nodes_.text(node); }

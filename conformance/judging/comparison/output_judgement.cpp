@@ -1,11 +1,11 @@
 #include "judging/comparison/output_judgement.h"
 
 #include <fmt/format.h>
-#include <opgate/error.h>
 
 #include <algorithm>
 
 #include "base/dtypes.h"
+#include "base/errors.h"
 #include "base/text.h"
 #include "compare/comparison.h"
 #include "compare/float_format.h"
@@ -101,18 +101,17 @@ Agreement agreement_with_reference(CallUnderTest& under_test, const Outcome& cal
   if (spec.accuracy->by_inputs) {
     const Outcome scales = under_test.scales(options);
     if (!scales.ok()) {
-      throw SpecError(fmt::format("{}: the {}: {}", spec.where,
-                                  spec.scale
-                                      ? "scale that the accuracy of " + spec.name + " is measured at raises"
-                                      : "reference of " + spec.name +
-                                            " refuses the absolute values of the inputs, on which an "
-                                            "accuracy scaled by inputs runs it; give spec.accuracy a scale",
-                                  scales.raised->message));
+      throw spec_error("{}: the {}: {}", spec.where,
+                       spec.scale ? "scale that the accuracy of " + spec.name + " is measured at raises"
+                                  : "reference of " + spec.name +
+                                        " refuses the absolute values of the inputs, on which an "
+                                        "accuracy scaled by inputs runs it; give spec.accuracy a scale",
+                       scales.raised->message);
     }
     agreement.scales = expected_values(scales, call);
     if (spec.scale && agreement.scales.size() != call.values().size()) {
-      throw SpecError(fmt::format("{}: the scale of {} gives {} tensors for {} results", spec.where,
-                                  spec.name, agreement.scales.size(), call.values().size()));
+      throw spec_error("{}: the scale of {} gives {} tensors for {} results", spec.where, spec.name,
+                       agreement.scales.size(), call.values().size());
     }
   }
   return agreement;
