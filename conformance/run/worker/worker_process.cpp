@@ -113,7 +113,7 @@ std::optional<Judgement> WorkerProcess::end(Verdict verdict, const std::string& 
   // The signal comes from outside the process, not from the operator; its name does not say so.
   killed_from_outside_ = how.empty() && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
 
-  Judgement lost{.verdict = verdict, .finding = {}, .reason = {}};
+  Judgement lost{.verdict = verdict};
   lost.ended = how.empty() ? ending_in_short(status) : how;
   lost.reason = fmt::format("the {} worker ended: {}", to_string(kind()), how.empty() ? ending(status) : how);
   if (killed_from_outside_)
