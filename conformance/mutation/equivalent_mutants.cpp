@@ -1,18 +1,12 @@
 #include "mutation/equivalent_mutants.h"
 
-#include <toml++/toml.h>
-
 #include "base/errors.h"
+#include "base/files/toml_nodes.h"
 
 namespace opgate {
 EquivalentMutants::EquivalentMutants(const std::filesystem::path& file) {
   if (file.empty()) return;
-  toml::table table;
-  try {
-    table = toml::parse_file(file.string());
-  } catch (const toml::parse_error& error) {
-    throw setup_error("{}:{}: {}", file.string(), error.source().begin.line, error.description());
-  }
+  const toml::table table = parsed_toml(file);
   const toml::array* entries = table["equivalent"].as_array();
   if (entries == nullptr) {
     throw setup_error("{}: there is no table [[equivalent]]", file.string());

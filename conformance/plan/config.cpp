@@ -3,13 +3,14 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <toml++/toml.h>
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <sstream>
 
 #include "base/errors.h"
 #include "base/files/files.h"
+#include "base/files/toml_nodes.h"
 
 namespace opgate {
 namespace fs = std::filesystem;
@@ -17,85 +18,81 @@ namespace {
 
 constexpr std::string_view kFileName = "opgate.toml";
 
+template <class Member>
+struct Setting {
+  std::string_view key;
+  Member Config::*member;
+};
+constexpr std::array kNames{Setting{"libraries", &Config::libraries}, Setting{"specs", &Config::specs},
+                            Setting{"python", &Config::modules}};
+constexpr std::array kFolders{Setting{"python_path", &Config::python_path},
+                              Setting{"library_path", &Config::library_path},
+                              Setting{"sources", &Config::sources}, Setting{"packages", &Config::packages}};
+constexpr std::array kPlaces{
+    Setting{"output", &Config::output},           Setting{"recorded", &Config::recorded},
+    Setting{"regressions", &Config::regressions}, Setting{"ledger", &Config::ledger},
+    Setting{"waivers", &Config::waivers},         Setting{"evidence", &Config::evidence},
+    Setting{"signers", &Config::signers}};
+
+// The member of the setting with this key; none if no setting has it.
+template <class Settings>
+auto member(const Settings& settings, std::string_view key) {
+  const auto found = std::ranges::find(settings, key, &Settings::value_type::key);
+  return found == settings.end() ? std::nullopt : std::optional(found->member);
+}
+
 std::vector<std::string> strings(const toml::node& node, const fs::path& file, std::string_view key) {
-  std::vector<std::string> values;
-  const auto wrong = [&](const toml::node& at) {
-    throw setup_error("{}:{}: `{}` must be a list of strings", file.string(), at.source().begin.line, key);
-  };
-  const toml::array* array = node.as_array();
-  if (array == nullptr) wrong(node);
-  for (const toml::node& element : *array) {
-    const auto text = element.value<std::string>();
-    if (!text) wrong(element);
-    values.push_back(*text);
-  }
-  return values;
+  return TomlNodes(file, fmt::format("`{}` must be a list of strings", key)).texts(node);
 }
 
 std::map<std::string, std::string> variables(const toml::node& node, const fs::path& file) {
-  std::map<std::string, std::string> values;
-  const toml::table* table = node.as_table();
-  const auto wrong = [&](const toml::node& at) {
-    throw setup_error("{}:{}: `environment` must be a table of strings, such as {{ NAME = \"1\" }}",
-                      file.string(), at.source().begin.line);
-  };
-  if (table == nullptr) wrong(node);
-  for (const auto& [name, value] : *table) {
-    if (!value.is_string()) wrong(value);
-    values[std::string(name.str())] = *value.value<std::string>();
-  }
-  return values;
+  return TomlNodes(file, "`environment` must be a table of strings, such as { NAME = \"1\" }")
+      .texts_by_name(node);
 }
 
 BuildRecipe recipe(const toml::node& node, const fs::path& file) {
   BuildRecipe recipe;
-  const toml::table* table = node.as_table();
-  const auto wrong = [&](const toml::node& at) {
-    throw setup_error(
-        "{}:{}: `build` must be a table such as {{ command = \"make\", folder = "
-        "\"build\" }}, where the folder may be left out",
-        file.string(), at.source().begin.line);
-  };
-  if (table == nullptr || !table->contains("command")) wrong(node);
-  for (const auto& [key, value] : *table) {
-    if (key == "command" && value.is_string())
-      recipe.command = *value.value<std::string>();
-    else if (key == "folder" && value.is_string())
-      recipe.folder = *value.value<std::string>();
+  const TomlNodes nodes(
+      file,
+      "`build` must be a table such as { command = \"make\", folder = \"build\" }, where the "
+      "folder may be left out");
+  const toml::table& table = nodes.table(node);
+  if (!table.contains("command")) nodes.wrong(node);
+  for (const auto& [key, value] : table) {
+    if (key == "command")
+      recipe.command = nodes.text(value);
+    else if (key == "folder")
+      recipe.folder = nodes.text(value);
     else
-      wrong(value);
+      nodes.wrong(value);
   }
   return recipe;
 }
 
 MutationRecipe mutation_recipe(const toml::node& node, const fs::path& file) {
   MutationRecipe recipe;
-  const auto wrong = [&](const toml::node& at) {
-    throw setup_error(
-        "{}:{}: `mutation` must be a table of sources, without (lists of strings), command, folder, "
-        "equivalent (a string each), environment (a table of strings) and least (a percentage)",
-        file.string(), at.source().begin.line);
-  };
-  const toml::table* table = node.as_table();
-  if (table == nullptr) wrong(node);
-  for (const auto& [key, value] : *table) {
+  const TomlNodes nodes(
+      file,
+      "`mutation` must be a table of sources, without (lists of strings), command, folder, "
+      "equivalent (a string each), environment (a table of strings) and least (a percentage)");
+  for (const auto& [key, value] : nodes.table(node)) {
     if (key == "sources")
       recipe.sources = strings(value, file, "mutation.sources");
     else if (key == "without")
       recipe.without = strings(value, file, "mutation.without");
-    else if (key == "command" && value.is_string())
-      recipe.build.command = *value.value<std::string>();
-    else if (key == "folder" && value.is_string())
-      recipe.build.folder = *value.value<std::string>();
+    else if (key == "command")
+      recipe.build.command = nodes.text(value);
+    else if (key == "folder")
+      recipe.build.folder = nodes.text(value);
     else if (key == "environment")
       recipe.environment = variables(value, file);
-    else if (key == "equivalent" && value.is_string())
-      recipe.equivalent = file.parent_path() / *value.value<std::string>();
+    else if (key == "equivalent")
+      recipe.equivalent = file.parent_path() / nodes.text(value);
     else if (const auto least = value.value<double>();
              key == "least" && least && *least >= 0 && *least <= 100)
       recipe.least = *least;
     else
-      wrong(value);
+      nodes.wrong(value);
   }
   return recipe;
 }
@@ -182,49 +179,18 @@ Config read_config(fs::path file) {
   config.file = fs::absolute(file).lexically_normal();
   const fs::path base = config.file.parent_path();
   config.output = base / ".opgate";
-  toml::table table;
-  try {
-    table = toml::parse_file(config.file.string());
-  } catch (const toml::parse_error& error) {
-    const auto line = error.source().begin.line;
-    throw setup_error("{}{}: {}", file.string(), line > 0 ? fmt::format(":{}", line) : "",
-                      fs::exists(file) ? error.description() : "no such file");
-  }
-  const auto path = [&](const toml::node& node) {
-    return (base / *node.value<std::string>()).lexically_normal();
-  };
+  if (!fs::exists(file)) throw setup_error("{}: no such file", file.string());
+  const toml::table table = parsed_toml(file);
   for (const auto& [key_, node] : table) {
     const std::string_view key = key_.str();
-    if (key == "libraries")
-      config.libraries = strings(node, file, key);
-    else if (key == "specs")
-      config.specs = strings(node, file, key);
-    else if (key == "python")
-      config.modules = strings(node, file, key);
+    if (const auto names = member(kNames, key))
+      config.*(*names) = strings(node, file, key);
+    else if (const auto places = member(kFolders, key))
+      config.*(*places) = folders(strings(node, file, key), base);
+    else if (const auto place = member(kPlaces, key); place && node.is_string())
+      config.*(*place) = (base / *node.value<std::string>()).lexically_normal();
     else if (key == "kernels")
       add_kernels(node, base, config);
-    else if (key == "python_path")
-      config.python_path = folders(strings(node, file, key), base);
-    else if (key == "library_path")
-      config.library_path = folders(strings(node, file, key), base);
-    else if (key == "output" && node.is_string())
-      config.output = path(node);
-    else if (key == "recorded" && node.is_string())
-      config.recorded = path(node);
-    else if (key == "regressions" && node.is_string())
-      config.regressions = path(node);
-    else if (key == "ledger" && node.is_string())
-      config.ledger = path(node);
-    else if (key == "waivers" && node.is_string())
-      config.waivers = path(node);
-    else if (key == "evidence" && node.is_string())
-      config.evidence = path(node);
-    else if (key == "signers" && node.is_string())
-      config.signers = path(node);
-    else if (key == "sources")
-      config.sources = folders(strings(node, file, key), base);
-    else if (key == "packages")
-      config.packages = folders(strings(node, file, key), base);
     else if (key == "build")
       config.build = recipe(node, file);
     else if (key == "mutation")

@@ -1,10 +1,13 @@
 #include "gate/ledger/toml_text.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "base/errors.h"
+#include "base/files/toml_nodes.h"
 
 namespace opgate {
 namespace {
@@ -42,7 +45,7 @@ std::vector<fs::path> toml_files_of(const fs::path& folder) {
   return files;
 }
 
-toml::table parsed_toml(const fs::path& file, std::string_view writer) {
+toml::table merged_toml(const fs::path& file, std::string_view writer) {
   std::ifstream stream(file);
   size_t number = 0;
   for (std::string line; std::getline(stream, line);) {
@@ -53,12 +56,7 @@ toml::table parsed_toml(const fs::path& file, std::string_view writer) {
           file.string(), number, writer);
     }
   }
-  try {
-    return toml::parse_file(file.string());
-  } catch (const toml::parse_error& error) {
-    throw setup_error("{}:{}: {}; check out the file, or run {} again", file.string(),
-                      static_cast<unsigned>(error.source().begin.line), error.description(), writer);
-  }
+  return parsed_toml(file, fmt::format("; check out the file, or run {} again", writer));
 }
 
 }  // namespace opgate
