@@ -129,9 +129,9 @@ std::function<int()> declare(CommandLine& app) {
   app.description("Make the results of the last run the accepted state, as text files to review and commit");
   auto options = std::make_shared<AcceptOptions>();
   options->project.declare(app);
-  app.add_option("--results", options->results, "results.jsonl of another run").type_name("FILE");
-  app.add_option("--bench", options->bench, "bench.jsonl of `opgate bench`, to accept its speeds as well")
-      .type_name("FILE");
+  app.add_option("--results FILE", options->results, "results.jsonl of another run");
+  app.add_option("--bench FILE", options->bench,
+                 "bench.jsonl of `opgate bench`, to accept its speeds as well");
   app.add_flag("-y,--yes", options->yes,
                "accept also what the gate would refuse, without asking on the terminal");
   app.footer(

@@ -84,15 +84,13 @@ int keep(const EvidenceOptions& options) {
   const Config config = options.project.read();
   if (config.evidence.empty()) {
     throw setup_error(
-        "{} names no folder for evidence: add evidence = \"fixtures/evidence\", a folder to "
-        "commit",
+        "{} names no folder for evidence: add evidence = \"fixtures/evidence\", a folder to commit",
         config.file.string());
   }
   const RunState run = state_of_run(options.results.empty() ? results_file(config.output) : options.results);
   if (run.header.devices.empty()) {
     throw setup_error(
-        "{} is of a machine without a GPU, so it is no evidence for other machines; run on one "
-        "with a GPU",
+        "{} is of a machine without a GPU, so it is no evidence for other machines; run on one with a GPU",
         run.file.string());
   }
   const Evidences evidence = evidence_of(run);
@@ -100,8 +98,7 @@ int keep(const EvidenceOptions& options) {
   if (evidence.empty()) {
     throw setup_error(
         "{} has no check that passed on a GPU and whose sources are known and were built: was "
-        "the run made on "
-        "the CPU alone, or without `evidence` in opgate.toml, or after a change of sources?",
+        "the run made on the CPU alone, or without `evidence` in opgate.toml, or after a change of sources?",
         run.file.string());
   }
   if (!options.key.empty()) demand_signable(options, config, evidence);
@@ -131,12 +128,11 @@ std::function<int()> declare(CommandLine& app) {
       "compiler read are the same");
   auto options = std::make_shared<EvidenceOptions>();
   options->project.declare(app);
-  app.add_option("--results", options->results, "results.jsonl of another run").type_name("FILE");
+  app.add_option("--results FILE", options->results, "results.jsonl of another run");
   app.add_option(
-         "--sign", options->key,
-         "sign what is written with this SSH key, for projects whose opgate.toml names `signers`; ssh-keygen "
-         "does it, and asks for a passphrase")
-      .type_name("KEY");
+      "--sign KEY", options->key,
+      "sign what is written with this SSH key, for projects whose opgate.toml names `signers`; ssh-keygen "
+      "does it, and asks for a passphrase");
   return [=] { return keep(*options); };
 }
 

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <nlohmann/json.hpp>
 
 #include "base/errors.h"
 #include "cli/commands/subcommand.h"
@@ -97,18 +96,14 @@ std::function<int()> declare(CommandLine& app) {
   app.add_option("NAMESPACE", options->name_space,
                  "namespace of the operators, such as torchvision, or module of the functions")
       .required();
-  app.add_option("--config", options->config,
-                 "configuration file; by default opgate.toml in this folder or the nearest one above it")
-      .type_name("FILE");
-  app.add_option("--library", options->libraries,
-                 "library that defines the operators, if there is no opgate.toml yet")
-      .type_name("FILE");
-  app.add_option("--python", options->modules,
-                 "Python module that defines the operators, if there is no opgate.toml yet")
-      .type_name("MODULE");
-  app.add_option("--into", options->into,
+  app.add_option("--config FILE", options->config,
+                 "configuration file; by default opgate.toml in this folder or the nearest one above it");
+  app.add_option("--library FILE", options->libraries,
+                 "library that defines the operators, if there is no opgate.toml yet");
+  app.add_option("--python MODULE", options->modules,
+                 "Python module that defines the operators, if there is no opgate.toml yet");
+  app.add_option("--into FOLDER", options->into,
                  "folder for the specs, which becomes a Python package beside the configuration")
-      .type_name("FOLDER")
       .shows_default();
   app.add_flag("--register", options->registers,
                "also write a draft that registers each function as an operator, with a fake kernel and, if "

@@ -4,7 +4,6 @@
 
 #include <functional>
 #include <set>
-#include <string_view>
 #include <unordered_set>
 
 #include "base/errors.h"
@@ -66,8 +65,7 @@ void demand_whole(const std::vector<ShardFile>& files) {
     }
     if (header.shard.count != first.shard.count) {
       throw setup_error(
-          "{} is shard {} and {} is shard {}: they cut the plan differently; give all shards the "
-          "same N",
+          "{} is shard {} and {} is shard {}: they cut the plan differently; give all shards the same N",
           files.front().file.string(), to_string(first.shard), file.file.string(), to_string(header.shard));
     }
     const ShardFile*& place = by_index[header.shard.index - 1];
@@ -154,7 +152,7 @@ std::function<int()> declare(CommandLine& app) {
   auto files = std::make_shared<std::vector<std::string>>();
   auto folder = std::make_shared<fs::path>();
   app.add_option("FILE", *files, "the results.jsonl of each shard").required();
-  app.add_option("--output", *folder, "folder for the merged results.jsonl").required().type_name("FOLDER");
+  app.add_option("--output FOLDER", *folder, "folder for the merged results.jsonl").required();
   return [=] { return merge(*files, *folder); };
 }
 

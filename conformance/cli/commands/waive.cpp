@@ -8,7 +8,6 @@
 #include "cli/project/project_options.h"
 #include "gate/broken.h"
 #include "gate/waivers.h"
-#include "plan/case_parts.h"
 #include "process/run_program.h"
 #include "run/output_folder.h"
 #include "run/python/programs.h"
@@ -68,21 +67,19 @@ int waive(const WaiveOptions& options) {
 std::function<int()> declare(CommandLine& app) {
   app.description(
       "Make waivers of a project's known failures: for each check that fails in the last run, and that a "
-      "test "
-      "marked as an expected failure or an entry of PyTorch's failures_dict explains");
+      "test marked as an expected failure or an entry of PyTorch's failures_dict explains");
   auto options = std::make_shared<WaiveOptions>();
   options->project.declare(app);
-  app.add_option("--from", options->lists,
+  app.add_option("--from FILE", options->lists,
                  "files of tests (.py) in which pytest.mark.xfail, pytest.xfail or unittest.expectedFailure "
                  "stands, or failures_dict files (.json)")
-      .required()
-      .type_name("FILE");
-  app.add_option("--issue", options->issue, "address of the issue for known failures whose reason names none")
-      .type_name("URL");
+      .required();
+  app.add_option("--issue URL", options->issue,
+                 "address of the issue for known failures whose reason names none");
   app.add_option("--days", options->days, "how many days from today the waivers end")
       .between(1, 3650)
       .shows_default();
-  app.add_option("--results", options->results, "results.jsonl of another run").type_name("FILE");
+  app.add_option("--results FILE", options->results, "results.jsonl of another run");
   app.footer("Exit status: 0 the lists were read, 2 wrong usage or set-up, or a list that cannot be read.");
   return [=] { return waive(*options); };
 }

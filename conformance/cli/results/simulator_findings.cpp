@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <fstream>
-#include <map>
 
 #include "base/errors.h"
 #include "cli/terminal/terminal.h"
