@@ -17,6 +17,7 @@
 
 #include "base/errors.h"
 #include "base/files/files.h"
+#include "base/json_fields.h"
 #include "base/text.h"
 #include "judging/calls/call_facts.h"
 #include "judging/verdict.h"
@@ -29,13 +30,7 @@ using nlohmann::json;
 static void to_json(json& text, const Shard& shard) { text = to_string(shard); }
 static void from_json(const json& text, Shard& shard) { shard = shard_from_string(text.get<std::string>()); }
 
-static void to_json(json& described, const ModulesRead& modules) {
-  described = {{"listed", modules.listed}, {"files", modules.files}};
-}
-static void from_json(const json& described, ModulesRead& modules) {
-  described.at("listed").get_to(modules.listed);
-  described.at("files").get_to(modules.files);
-}
+OPGATE_JSON_FIELDS(ModulesRead, listed, files)
 
 namespace {
 
