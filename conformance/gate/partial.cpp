@@ -23,8 +23,7 @@ Filter filter_of_whole_samples(const RunState& run) {
   Filter filter = run.header.filter;
   if (filter.devices.empty() && !filter.chooses_cases()) return filter;
   throw setup_error(
-      "{} has only some devices or cases of its operators; run them again without --device "
-      "and --case",
+      "{} has only some devices or cases of its operators; run them again without --device and --case",
       run.file.string());
 }
 

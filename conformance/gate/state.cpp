@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <nlohmann/json.hpp>
 
 #include "base/errors.h"
@@ -195,8 +194,7 @@ RunState state_of_run(const fs::path& results) {
   }
   if (!journal.finished) {
     throw setup_error(
-        "{} is unfinished: {} of its {} cases have a verdict; complete it with "
-        "`opgate run --resume`",
+        "{} is unfinished: {} of its {} cases have a verdict; complete it with `opgate run --resume`",
         results.string(), journal.entries, run.header.cases);
   }
   if (journal.entries != run.header.cases) {

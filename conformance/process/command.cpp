@@ -8,7 +8,6 @@
 
 #include <cstring>
 #include <deque>
-#include <filesystem>
 #include <fstream>
 #include <sstream>
 

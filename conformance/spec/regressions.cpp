@@ -15,8 +15,7 @@ void add_regressions(const fs::path& folder, std::vector<Spec>& subjects) {
   if (folder.empty()) return;
   if (!fs::is_directory(folder)) {
     throw spec_error(
-        "`regressions` in opgate.toml names {}, which is not a folder: create it, or remove the "
-        "line",
+        "`regressions` in opgate.toml names {}, which is not a folder: create it, or remove the line",
         folder.string());
   }
   for_each_json(folder, "", [&](const nlohmann::json& kept, const std::string& file) {

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <charconv>
 #include <utility>
-#include <vector>
 
 #include "base/errors.h"
 

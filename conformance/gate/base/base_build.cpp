@@ -33,7 +33,7 @@ constexpr size_t kErrorLines = 5;
 // Runs git with these words. Returns what it prints, without the last newline, or nothing if git fails.
 std::optional<std::string> git(const fs::path& folder, std::vector<std::string> words, const fs::path& log) {
   words.insert(words.begin(), "git");
-  const int status = run_to_end({words, {}}, folder, log, Errors::logged);
+  const int status = run_to_end({words}, folder, log, Errors::logged);
   std::string text = content_of(log);
   while (text.ends_with('\n')) text.pop_back();
   return status == 0 ? std::optional(text) : std::nullopt;
@@ -57,8 +57,7 @@ class Commit {
     const auto top = git(folder, {"rev-parse", "--show-toplevel"}, log);
     if (!top) {
       throw setup_error(
-          "{}: there is no such file or folder, and {} is in no git repository, so it cannot be a "
-          "commit",
+          "{}: there is no such file or folder, and {} is in no git repository, so it cannot be a commit",
           reference, folder.string());
     }
     top_ = *top;
@@ -191,7 +190,7 @@ fs::path run_base(const BaseBuild& base, const std::vector<std::string>& options
     return results;
   }
   announce(fmt::format("base: running {}", base.name));
-  Command run{{base.program, "run", "--config", base.config, "--output", base.output}, {}};
+  Command run{{base.program, "run", "--config", base.config, "--output", base.output}};
   if (!base.libraries.empty()) run.words.insert(run.words.end(), {"--build", base.libraries});
   run.words.insert(run.words.end(), options.begin(), options.end());
   fs::remove(ran_as);

@@ -16,8 +16,7 @@ std::vector<MutantResult> mutants_of_change(const std::string& commit, const Con
   std::filesystem::create_directories(report.parent_path());
   announce(fmt::format("head: `opgate mutate` scores the changed lines; its report is {}", report.string()));
   Command mutate{{this_executable(), "mutate", "--config", config.file, "--output", config.output, "--diff",
-                  commit, "--least", "0"},
-                 {}};
+                  commit, "--least", "0"}};
   mutate.words.insert(mutate.words.end(), options.begin(), options.end());
   const int status = run_to_end(mutate, config.file.parent_path(), report, Errors::shown);
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {

@@ -31,7 +31,7 @@ fs::path log_of(const fs::path& folder, Worker kind, bool simulated, size_t numb
 
 Command command_of(const Programs& programs, Worker kind) {
   Command command =
-      kind == Worker::python ? python_command(programs, "opgate") : Command{{programs.opgate, "worker"}, {}};
+      kind == Worker::python ? python_command(programs, "opgate") : Command{{programs.opgate, "worker"}};
   // Some native kernels sum in another order with another thread count. So the count is the same on every
   // machine, and more than one, so that parallel code does run in parallel.
   if (kind == Worker::native && std::getenv("OMP_NUM_THREADS") == nullptr)

@@ -5,10 +5,8 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <fstream>
 #include <string_view>
-#include <vector>
 
 #include "base/build.h"
 #include "base/errors.h"

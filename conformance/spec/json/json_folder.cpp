@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <fstream>
-#include <vector>
 
 #include "base/errors.h"
 
