@@ -6,7 +6,6 @@
 #include <opgate/dtypes.h>
 
 #include <optional>
-#include <string>
 #include <string_view>
 #include <type_traits>
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <stdexcept>
-#include <string>
 
 #include "bench/bench_case.h"
 #include "bench/measure.h"

@@ -3,7 +3,6 @@
 #include <ATen/Parallel.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <opgate/error.h>
 #include <poll.h>
 #include <unistd.h>
 #include <nlohmann/json.hpp>
@@ -11,6 +10,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "base/errors.h"
 #include "bench/benchmark_pair.h"
 #include "device/device.h"
 #include "process/interrupt.h"
@@ -100,8 +100,8 @@ json StopwatchProcess::answer() {
   if (!lines.empty()) return json::parse(lines.front());
   const std::string how =
       open ? fmt::format("no answer for {} s", kSilence.count()) : ending(child_.end(kTimerShutdownTimeout));
-  throw SetupError(fmt::format("speeds cannot be compared: {}: {}; see {}", how,
-                               fmt::join(child_.last_printed(kTimerLogLines), " | "), log_.string()));
+  throw setup_error("speeds cannot be compared: {}: {}; see {}", how,
+                    fmt::join(child_.last_printed(kTimerLogLines), " | "), log_.string());
 }
 
 json StopwatchProcess::ask(const json& question) {

@@ -10,8 +10,6 @@
 #include <ATen/ops/where.h>
 #include <torch/library.h>
 
-#include <vector>
-
 #include "base/tensors_in.h"
 #include "compare/float_format.h"
 

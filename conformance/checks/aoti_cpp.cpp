@@ -1,6 +1,4 @@
 // aoti.cpp: the AOTInductor package, run in a C++ process without Python, equals eager.
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "judging/check.h"
@@ -28,6 +26,7 @@ std::optional<Finding> other_library(CallUnderTest& under_test) {
   return Finding{"the package runs with the library it was compiled against",
                  changes.front().in_words(),
                  "compile the package again, or keep the old schema and add an overload",
+                 {},
                  {changes.front().in_words()}};
 }
 
@@ -37,7 +36,7 @@ Judgement judge_model(CallUnderTest& under_test, const Outcome& packaged, const 
   const PackagedCall& call = packaged_call_of(under_test);
   if (call.eager == digest(packaged.returned())) return Judgement::pass();
   if (call.eager_results.empty())
-    return Judgement::fail({promised, "the digest of the outputs differs from that of eager Python", "", {}});
+    return Judgement::fail({promised, "the digest of the outputs differs from that of eager Python"});
   return judge_values(packaged.returned(), call.eager_results,
                       agreement_of_compiled(under_test.key(), call.eager_results), promised);
 }

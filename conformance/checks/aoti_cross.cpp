@@ -17,7 +17,7 @@ Judgement judge(CallUnderTest& under_test) {
       under_test.packages().python_digest(under_test.key().device, call_id(under_test.key()));
   if (!in_python) {
     return Judgement::fail(
-        {promised, "the package returned no result in Python; see aoti.python for the same call", "", {}});
+        {promised, "the package returned no result in Python; see aoti.python for the same call"});
   }
   // Both processes have a result, of random numbers of their own.
   if (under_test.promised(Promise::nondeterministic_seeded)) return Judgement::pass();
@@ -27,8 +27,7 @@ Judgement judge(CallUnderTest& under_test) {
        fmt::format("the outputs differ: digest {} in Python, {} in C++", *in_python,
                    digest(packaged.returned())),
        "the result depends on more than the arguments: uninitialised or out-of-bounds memory, or global "
-       "state; or the two processes load different builds of the library",
-       {}});
+       "state; or the two processes load different builds of the library"});
 }
 
 OPGATE_REGISTER_CHECK(aoti_cross, {.name = "aoti.cross",

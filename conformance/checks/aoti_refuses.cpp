@@ -70,10 +70,8 @@ Judgement judge(CallUnderTest& under_test) {
           changed[call][i] = wrong.make(inputs[call][i]);
           if (is_refused(package, changed)) continue;
           return Judgement::fail(
-              {promised,
-               fmt::format("tensor {} has {}, and the package ran without an error", i, wrong.what),
-               "the package was loaded without AOTI_RUNTIME_CHECK_INPUTS=1",
-               {}});
+              {promised, fmt::format("tensor {} has {}, and the package ran without an error", i, wrong.what),
+               "the package was loaded without AOTI_RUNTIME_CHECK_INPUTS=1"});
         }
       }
     }

@@ -16,8 +16,7 @@ Judgement judge(CallUnderTest& under_test) {
     const std::string wrong =
         under_test.packages().at_once(under_test.key().device, call_id(under_test.key()));
     if (wrong.empty()) return Judgement::pass();
-    return Judgement::fail(
-        {promised, wrong, "runs share a static buffer, cache or counter without a lock", {}});
+    return Judgement::fail({promised, wrong, "runs share a static buffer, cache or counter without a lock"});
   } catch (const std::exception& error) {  // no package can be loaded, or the generated code raises
     return judge_missing_package(under_test, promised, first_line(error.what()));
   }

@@ -129,6 +129,7 @@ class Examination {
             fmt::format("two objects flatten to the same values, but the one differs from the other in {}",
                         *differs),
             "a member that later calls depend on is left out",
+            {},
             {fmt::format("the one    {}", told(moments[i])), fmt::format("the other  {}", told(moments[j])),
              fmt::format("then       {}", text_of(probe_))}};
       }
@@ -141,6 +142,7 @@ class Examination {
     return {fmt::format("__obj_flatten__: {}", promised),
             std::move(happened),
             std::string(likely),
+            {},
             {fmt::format("object  {}", told(moment))}};
   }
 
@@ -152,17 +154,14 @@ Judgement judge(CallUnderTest& under_test) {
   const CallKey& key = under_test.key();
   if (key.spec->torch_class->type->findMethod("__obj_flatten__") == nullptr) {
     return Judgement::fail(
-        {"the class can be flattened, as torch.export's fake classes need",
-         "it has no __obj_flatten__",
-         "add .def(\"__obj_flatten__\", ...), or spec.not_exported() if the class is not meant for export",
-         {}});
+        {"the class can be flattened, as torch.export's fake classes need", "it has no __obj_flatten__",
+         "add .def(\"__obj_flatten__\", ...), or spec.not_exported() if the class is not meant for export"});
   }
   auto finding = Examination(key).examine();
   return finding ? Judgement::fail(*std::move(finding)) : Judgement::pass();
 }
 
 OPGATE_REGISTER_CHECK(class_flatten, {.name = "class.flatten",
-                                      .worker = Worker::native,
                                       .scope = {.ops = false,
                                                 .classes = true,
                                                 .variants = Scope::Variants::contiguous,

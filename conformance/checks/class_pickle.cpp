@@ -84,7 +84,7 @@ class RoundTripComparison {
   }
 
   Found raised(std::string_view what, const Answer& answer) const {
-    return Finding{std::string(kPromised), fmt::format("{}: {}", what, *answer.raised), "", detail()};
+    return Finding{std::string(kPromised), fmt::format("{}: {}", what, *answer.raised), "", {}, detail()};
   }
 
   Found goes_on(const c10::IValue& object, std::string_view who, std::string_view likely) const {
@@ -99,7 +99,9 @@ class RoundTripComparison {
     for (size_t i = 0; i < got.size(); ++i) {
       if (const auto differs = difference(got[i], want_[i], accuracy, ignored)) {
         return Finding{std::string(kPromised),
-                       fmt::format("`{}` of {}: {}", text_of({&round_trip_.after[i], 1}), who, *differs), "",
+                       fmt::format("`{}` of {}: {}", text_of({&round_trip_.after[i], 1}), who, *differs),
+                       "",
+                       {},
                        detail()};
       }
     }
@@ -140,8 +142,7 @@ std::optional<Finding> missing_method(const CallKey& key) {
   return Finding{
       "the class can be pickled, which torch.export.save and torch.jit.save need",
       "it has no __getstate__ and __setstate__",
-      "add .def_pickle(get_state, set_state), or spec.not_exported() if the class is not meant for export",
-      {}};
+      "add .def_pickle(get_state, set_state), or spec.not_exported() if the class is not meant for export"};
 }
 
 Judgement judge(CallUnderTest& under_test) {
@@ -160,7 +161,6 @@ Judgement judge(CallUnderTest& under_test) {
 }
 
 OPGATE_REGISTER_CHECK(class_pickle, {.name = "class.pickle",
-                                     .worker = Worker::native,
                                      .scope = {.ops = false,
                                                .classes = true,
                                                .variants = Scope::Variants::contiguous,

@@ -27,7 +27,10 @@ Finding finding_of(const CallKey& key, Sequence sequence, Handling handling, Mis
                                   fmt::format("calls   {}", text_of(sequence))};
   if (const std::string_view meanwhile = to_string(handling); !meanwhile.empty())
     detail.push_back(fmt::format("while   {}", meanwhile));
-  return {std::move(mismatch.promised), std::move(mismatch.happened), std::move(mismatch.likely),
+  return {std::move(mismatch.promised),
+          std::move(mismatch.happened),
+          std::move(mismatch.likely),
+          {},
           std::move(detail)};
 }
 
@@ -47,7 +50,6 @@ Judgement judge(CallUnderTest& under_test) {
 
 OPGATE_REGISTER_CHECK(class_state,
                       {.name = "class.state",
-                       .worker = Worker::native,
                        .scope = {.ops = false, .classes = true, .variants = Scope::Variants::contiguous},
                        .judge = &judge});
 

@@ -112,8 +112,7 @@ std::optional<Finding> input_alias(const Output& output, const TensorInput& inpu
     return Finding{fmt::format("{} shares storage with `{}`: {}", output.name, input.name, schema_text(spec)),
                    fmt::format("{} has a storage of its own", output.name),
                    "the schema declares an alias, and on this path the kernel returns a copy",
-                   {},
-                   {std::string(fault::kAlias), input.name}};
+                   {fault::kAlias, input.name}};
   }
   if (said != Declared::none || !does) return std::nullopt;
   return Finding{
@@ -122,8 +121,7 @@ std::optional<Finding> input_alias(const Output& output, const TensorInput& inpu
       fmt::format("the kernel returns its input on some path (when it is contiguous, or there is nothing to "
                   "do); return {}.clone() there, or declare the alias, Tensor(a) {}",
                   input.name, input.name),
-      {},
-      {std::string(fault::kAlias), input.name}};
+      {fault::kAlias, input.name}};
 }
 
 std::optional<Finding> output_alias(const Output& one, const Output& other, const Spec& spec) {
@@ -136,8 +134,7 @@ std::optional<Finding> output_alias(const Output& one, const Output& other, cons
   return Finding{"each output has a storage of its own: " + schema_text(spec),
                  fmt::format("{} and {} share one storage", one.name, other.name),
                  "both are views of one workspace; clone one of them",
-                 {},
-                 {std::string(fault::kAlias), std::string(fault::kAmongResults)}};
+                 {fault::kAlias, fault::kAmongResults}};
 }
 
 // The storages of the arguments that a result is declared to alias.
@@ -188,7 +185,6 @@ Judgement judge(CallUnderTest& under_test) {
 }
 
 OPGATE_REGISTER_CHECK(effect_alias, {.name = "effect.alias",
-                                     .worker = Worker::native,
                                      .scope = {.variants = Scope::Variants::every, .registered = true},
                                      .quick = true,
                                      .explores = true,

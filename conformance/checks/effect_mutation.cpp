@@ -57,8 +57,7 @@ Finding changed_metadata(const TensorInput& input) {
                              x.storage().nbytes(), index_text(input.geometry.sizes),
                              index_text(input.geometry.strides), input.geometry.offset, input.before.size()),
                  "the kernel calls t_(), resize_() or set_() on its argument; work on a view of it",
-                 {},
-                 {std::string(fault::kMutation), input.name}};
+                 {fault::kMutation, input.name}};
 }
 
 std::optional<Finding> unwanted_write(const TensorInput& input, const Arguments& arguments,
@@ -100,8 +99,7 @@ std::optional<Finding> unwanted_write(const TensorInput& input, const Arguments&
              : fmt::format("if the write is meant, declare it: Tensor(a!) {} in the schema, mutates_args in "
                            "Python",
                            input.name),
-      {},
-      {std::string(fault::kMutation), input.name}};
+      {fault::kMutation, input.name}};
 }
 
 std::optional<Finding> unwanted_write(const Arguments& arguments, const Spec& spec) {
@@ -132,7 +130,6 @@ Judgement judge(CallUnderTest& under_test) {
 }
 
 OPGATE_REGISTER_CHECK(effect_mutation, {.name = "effect.mutation",
-                                        .worker = Worker::native,
                                         .scope = {.variants = Scope::Variants::every},
                                         .quick = true,
                                         .explores = true,

@@ -81,8 +81,7 @@ std::optional<Finding> changed_state(const Observation& call, const CallKey& key
                    fmt::format("after the call {}", fmt::join(call.state_changes, "; ")),
                    "set such state with a guard object (at::NoGradGuard, c10::DeviceGuard), which "
                    "restores it on every path, after an exception too",
-                   {},
-                   {std::string(fault::kState), ""}};
+                   {fault::kState, ""}};
   }
   if (!call.outcome.left_error.empty()) {
     const AcceleratorWords words = accelerator(key.device).words();
@@ -91,16 +90,14 @@ std::optional<Finding> changed_state(const Observation& call, const CallKey& key
         fmt::format("the call returns, and {} then says: {}", words.last_error, call.outcome.left_error),
         fmt::format("a launch fails and no code asks: put {} behind each one, and launch nothing if there "
                     "is nothing to do, because no grid has 0 blocks",
-                    words.launch_check),
-        {}};
+                    words.launch_check)};
   }
   if (call.drew_random_numbers && !key.spec->promised(Promise::nondeterministic_seeded)) {
     return Finding{"no random numbers are drawn from the default generator",
                    "the call changes the state of the default generator",
                    "promise it with spec.promises({nondeterministic_seeded}) and tag the operator "
                    "nondeterministic_seeded, or take a Generator argument",
-                   {},
-                   {std::string(fault::kRandom), ""}};
+                   {fault::kRandom, ""}};
   }
   return std::nullopt;
 }
@@ -131,7 +128,6 @@ Judgement judge(CallUnderTest& under_test) {
 }
 
 OPGATE_REGISTER_CHECK(effect_state, {.name = "effect.state",
-                                     .worker = Worker::native,
                                      .scope = {.variants = Scope::Variants::every},
                                      .quick = true,
                                      .judge = &judge});

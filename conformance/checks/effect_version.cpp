@@ -30,8 +30,7 @@ Judgement judge(CallUnderTest& under_test) {
         fmt::format("the version of `{}` is another one where the call has written to it", input.name),
         fmt::format("`{}` was written, and its version is {}, as before", input.name, before[i]),
         "the kernel writes through a pointer without notice to autograd: call bump_version(), or register "
-        "torch::autograd::autogradNotImplementedInplaceOrViewFallback() for ADInplaceOrView",
-        {}};
+        "torch::autograd::autogradNotImplementedInplaceOrViewFallback() for ADInplaceOrView"};
     // Version counters matter only to autograd.
     return under_test.promised(Promise::differentiable) ? Judgement::fail(std::move(finding))
                                                         : Judgement::note(std::move(finding));
@@ -40,7 +39,6 @@ Judgement judge(CallUnderTest& under_test) {
 }
 
 OPGATE_REGISTER_CHECK(effect_version, {.name = "effect.version",
-                                       .worker = Worker::native,
                                        .scope = {.variants = Scope::Variants::contiguous,
                                                  .dtypes = Scope::Dtypes::first,
                                                  .first_sample = true,

@@ -31,8 +31,8 @@ Judgement judge(CallUnderTest& under_test) {
     return unclear(key, {"an exception says what is wrong with the arguments",
                          "raised: " + message,
                          *useless,
+                         {fault::kMessage, first_line(message)},
                          {},
-                         {std::string(fault::kMessage), first_line(message)},
                          message});
   }
   if (is_rejection)
@@ -44,8 +44,8 @@ Judgement judge(CallUnderTest& under_test) {
   Finding finding{fmt::format("where {}, the exception names what is wrong", in_words(bad.damage)),
                   "raised: " + message,
                   advice,
+                  {fault::kMessage, first_line(message)},
                   {},
-                  {std::string(fault::kMessage), first_line(message)},
                   message};
   if (!key.spec->promised(Promise::clear_errors)) {
     const bool says_something = names_what_is_wrong(message, bad, key, call.arguments);
@@ -60,7 +60,6 @@ Judgement judge(CallUnderTest& under_test) {
 }
 
 OPGATE_REGISTER_CHECK(error_message, {.name = "error.message",
-                                      .worker = Worker::native,
                                       .scope = {.variants = Scope::Variants::bad,
                                                 .dtypes = Scope::Dtypes::first,
                                                 .drafts = false},

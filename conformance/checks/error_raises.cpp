@@ -34,19 +34,17 @@ Judgement judge_rejection(const Rejection& rejection, const Outcome& call, bool 
         {fmt::format("`{}` raises ({})", rejection.sample.name, rejection.sample.where),
          fmt::format("`{}` raised when it was recorded, and is accepted now", rejection.sample.name),
          "a check is gone; where it takes these arguments on purpose, record again with --anew",
-         {},
-         {std::string(fault::kUnchecked), ""}});
+         {fault::kUnchecked, ""}});
   }
   if (call.ok()) {
     return Judgement::fail({promised,
                             "the operator accepts it and returns a result",
                             "the kernel does not check for it",
-                            {},
-                            {std::string(fault::kUnchecked), ""}});
+                            {fault::kUnchecked, ""}});
   }
   const std::string& message = call.raised->message;
   if (contains_ignoring_case(message, rejection.because)) return Judgement::pass();
-  return Judgement::fail({promised, "raised: " + message, "another check refuses the call first", {}});
+  return Judgement::fail({promised, "raised: " + message, "another check refuses the call first"});
 }
 
 // A kernel finds an index that is out of range only when it reaches it, so what it has written by then to
@@ -68,8 +66,7 @@ std::optional<Finding> written_input(const Spec& spec, const Observation& call) 
                      fmt::format("`{}` has shape {} after the call, not {}", input.name,
                                  index_text(x.sizes()), index_text(input.geometry.sizes)),
                      "the kernel resizes it before it checks the arguments",
-                     {},
-                     {std::string(fault::kMutation), input.name}};
+                     {fault::kMutation, input.name}};
     }
     if (unchanged(x, input.before)) continue;
     const StorageSnapshot after = storage_snapshot(x);
@@ -80,8 +77,7 @@ std::optional<Finding> written_input(const Spec& spec, const Observation& call) 
                                describe_element(input.geometry, element, input.name),
                                call.outcome.ok() ? "" : "; then it raised: " + call.outcome.raised->message),
                    "the kernel writes before it has checked all arguments",
-                   {},
-                   {std::string(fault::kMutation), input.name}};
+                   {fault::kMutation, input.name}};
   }
   return std::nullopt;
 }
@@ -91,11 +87,8 @@ Judgement judge_next_call(const CallKey& key, WorkerCache& cache, const Outcome&
   const Outcome next = observe(key, cache.values, {.take_snapshots = false}).outcome;
   const std::string likely = "the bad call left something behind: a lock, a cache, a half-built workspace";
   if (!next.ok())
-    return Judgement::fail({promised,
-                            "the sample itself now raises: " + next.raised->message,
-                            likely,
-                            {},
-                            {std::string(fault::kKept), ""}});
+    return Judgement::fail(
+        {promised, "the sample itself now raises: " + next.raised->message, likely, {fault::kKept, ""}});
   Judgement same = key.spec->reference == nullptr ? judge_near_each_other(key, next, good, promised)
                                                   : judge_values(next.values(), good.values(),
                                                                  {key.spec->accuracy_for(key.dtype),
@@ -138,8 +131,8 @@ Judgement judge(CallUnderTest& under_test) {
         {"the process and the thread are as before, after an exception",
          call.state_changes.front(),
          "a setting is restored at the end of the function, which an exception skips; use a guard object",
-         call.state_changes,
-         {std::string(fault::kState), ""}});
+         {fault::kState, ""},
+         call.state_changes});
   }
   if (auto finding = written_input(spec, call)) return Judgement::fail(*std::move(finding));
   return judge_next_call(good_key, under_test.cache(), good);
@@ -147,7 +140,6 @@ Judgement judge(CallUnderTest& under_test) {
 
 OPGATE_REGISTER_CHECK(error_raises,
                       {.name = "error.raises",
-                       .worker = Worker::native,
                        .scope = {.variants = Scope::Variants::bad, .dtypes = Scope::Dtypes::first},
                        .quick = true,
                        .judge = &judge});

@@ -38,7 +38,7 @@ Judgement judge(CallUnderTest& under_test) {
       "where {}, which operator and reference accept, the meta kernel returns what the real one returns",
       in_words(bad.damage));
   const Outcome& meta = under_test.fake();
-  const Fault fault{std::string(fault::kFake), ""};
+  const Fault fault{fault::kFake, ""};
   if (!meta.ok()) {
     if (meta.raised->message.find("data-dependent shape") != std::string::npos) return Judgement::pass();
     const std::string here = first_line(meta.raised->message);
@@ -46,23 +46,20 @@ Judgement judge(CallUnderTest& under_test) {
         {promised,
          "the meta kernel raises: " + here,
          "a check is in one of the two kernels alone; put it into a function that both call",
-         {},
          fault,
+         {},
          here});
   }
   const auto difference = metadata_difference(meta, real);
   if (!difference) return Judgement::pass();
   return Judgement::fail(
-      {promised,
-       "under the meta kernel " + *difference + ", as the real kernel returned",
+      {promised, "under the meta kernel " + *difference + ", as the real kernel returned",
        "the meta kernel assumes what the real one does not check: compute the sizes and the dtype of "
        "the output in a function that both call",
-       {},
        fault});
 }
 
 OPGATE_REGISTER_CHECK(fake_accepted, {.name = "fake.accepted",
-                                      .worker = Worker::native,
                                       .scope = {.variants = Scope::Variants::bad,
                                                 .dtypes = Scope::Dtypes::first,
                                                 .reference = true,

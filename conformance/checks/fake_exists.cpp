@@ -1,6 +1,4 @@
 // fake.exists: the operator has a fake (meta) kernel.
-#include <fmt/format.h>
-
 #include "judging/check.h"
 #include "judging/refusals/fake_kernel.h"
 #include "judging/verdict.h"
@@ -22,12 +20,10 @@ Judgement judge(CallUnderTest& under_test) {
                           "none is registered for Meta",
                           "register one in C++ with TORCH_LIBRARY_IMPL(..., Meta, m), which C++ programs see "
                           "too; or in Python with torch.library.register_fake, and "
-                          "m.set_python_module(\"...\") in C++",
-                          {}});
+                          "m.set_python_module(\"...\") in C++"});
 }
 
 OPGATE_REGISTER_CHECK(fake_exists, {.name = "fake.exists",
-                                    .worker = Worker::native,
                                     .scope = {.variants = Scope::Variants::contiguous,
                                               .dtypes = Scope::Dtypes::first,
                                               .first_sample = true,

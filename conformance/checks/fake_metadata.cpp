@@ -131,8 +131,7 @@ Judgement judge(CallUnderTest& under_test) {
                             "the meta kernel raised: " + meta.raised->message,
                             "no meta kernel is registered (TORCH_LIBRARY_IMPL(..., Meta, m), register_fake "
                             "in Python), or it touches data, which a meta tensor does not have",
-                            {},
-                            {std::string(fault::kFake), ""}});
+                            {fault::kFake, ""}});
   }
   const bool takes_tensors =
       !under_test.observed().arguments.tensors.empty();  // others are given the device, or none
@@ -140,8 +139,7 @@ Judgement judge(CallUnderTest& under_test) {
     return Judgement::fail({promised,
                             fmt::format("the meta kernel returned a tensor on {}, not on meta", *device),
                             "it allocates without the options of its input: at::empty(sizes, x.options())",
-                            {},
-                            {std::string(fault::kFake), ""}});
+                            {fault::kFake, ""}});
   }
   if (const auto difference = metadata_difference(meta, real)) {
     return Judgement::fail(
@@ -149,8 +147,7 @@ Judgement judge(CallUnderTest& under_test) {
          "under the meta kernel " + *difference + ", as the real kernel returned",
          "allocate the output by the same expression in both kernels, such as at::empty_like(x) or the same "
          "as_strided",
-         {},
-         {std::string(fault::kFake), ""}});
+         {fault::kFake, ""}});
   }
   if (!under_test.key().is_contiguous()) return Judgement::pass();
   if (const auto argument = alias_of_fake_alone(under_test)) {
@@ -159,22 +156,19 @@ Judgement judge(CallUnderTest& under_test) {
          fmt::format("the meta kernel returns `{}` itself or a view of it", *argument),
          "x.contiguous(), x.to(dtype) and slices return the input or a view of it; allocate the output: "
          "at::empty_like(x)",
-         {},
-         {std::string(fault::kFake), ""}});
+         {fault::kFake, ""}});
   }
   if (const auto difference = difference_in_another_dtype(under_test)) {
     return Judgement::fail(
         {promised,
          *difference,
          "the meta kernel names a dtype where the real one takes that of its argument: x.options() has it",
-         {},
-         {std::string(fault::kFake), ""}});
+         {fault::kFake, ""}});
   }
   return Judgement::pass();
 }
 
 OPGATE_REGISTER_CHECK(fake_metadata, {.name = "fake.metadata",
-                                      .worker = Worker::native,
                                       .scope = {.variants = Scope::Variants::every, .registered = true},
                                       .quick = true,
                                       .explores = true,

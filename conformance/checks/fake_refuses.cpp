@@ -29,7 +29,6 @@ Judgement judge(CallUnderTest& under_test) {
 }
 
 OPGATE_REGISTER_CHECK(fake_refuses, {.name = "fake.refuses",
-                                     .worker = Worker::native,
                                      .scope = {.variants = Scope::Variants::bad,
                                                .dtypes = Scope::Dtypes::first,
                                                .promised = Promise::fake_refuses,

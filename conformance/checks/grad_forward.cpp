@@ -34,7 +34,6 @@ Judgement judge(CallUnderTest& under_test) {
 }
 
 OPGATE_REGISTER_CHECK(grad_forward, {.name = "grad.forward",
-                                     .worker = Worker::native,
                                      .scope = {.variants = Scope::Variants::same_sizes,
                                                .promised = Promise::forward_differentiable,
                                                .reference = true,

@@ -81,11 +81,9 @@ Judgement judge_outputs(CallUnderTest& under_test, const Derivative& whole, Grad
     if (!part.call && !part.backward && !part.exists) continue;  // an output without a derivative
     const auto when = fmt::format("when only output {} has an incoming gradient", i);
     if (part.backward)
-      return Judgement::fail({kAnyOutput,
-                              when + ", the derivative raised: " + part.backward->message,
+      return Judgement::fail({kAnyOutput, when + ", the derivative raised: " + part.backward->message,
                               "the backward uses the gradients of the other outputs, which are undefined "
-                              "tensors; check .defined() first",
-                              {}});
+                              "tensors; check .defined() first"});
     // The parts may be large where their sum is small, so the rounding of each part is allowed for.
     for (const LeafGradient& arrived : part.leaf_gradients)
       tolerance[arrived.at].conditioning += rounding_of(arrived.gradient);
@@ -114,7 +112,6 @@ Judgement judge(CallUnderTest& under_test) {
 }
 
 OPGATE_REGISTER_CHECK(grad_layout, {.name = "grad.layout",
-                                    .worker = Worker::native,
                                     .scope = {.variants = Scope::Variants::contiguous,
                                               .promised = Promise::differentiable,
                                               .derivatives = true},

@@ -29,8 +29,7 @@ const std::array<Mode, 3>& modes() {
       Mode{"where backward runs in another thread than the call",
            {.in_another_thread = true},
            "something that backward needs is kept in a thread_local variable, or a setting of the calling "
-           "thread "
-           "is expected; keep it in the context (save_for_backward, saved_data)"}};
+           "thread is expected; keep it in the context (save_for_backward, saved_data)"}};
   return all;
 }
 
@@ -44,8 +43,7 @@ Judgement judge(CallUnderTest& under_test) {
   for (const Mode& mode : modes()) {
     const Derivative got = derivative(under_test.key(), under_test.cache().values, mode.request);
     const auto fail = [&](const std::string& what) {
-      return Judgement::fail(
-          {kPromised, fmt::format("{}, {}", mode.when, what), std::string(mode.likely), {}});
+      return Judgement::fail({kPromised, fmt::format("{}, {}", mode.when, what), std::string(mode.likely)});
     };
     if (got.call) return fail("the call raised: " + got.call->message);
     if (got.backward) return fail("backward raised: " + got.backward->message);
@@ -60,7 +58,6 @@ Judgement judge(CallUnderTest& under_test) {
 }
 
 OPGATE_REGISTER_CHECK(grad_modes, {.name = "grad.modes",
-                                   .worker = Worker::native,
                                    .scope = {.variants = Scope::Variants::contiguous,
                                              .dtypes = Scope::Dtypes::first,
                                              .first_sample = true,

@@ -109,8 +109,7 @@ std::optional<Judgement> judge_along(CallUnderTest& under_test, const Derivative
            "along a random direction of `{}` the gradient's slope is {:.8g}, and the operator's {:.8g}",
            arrived.at, analytic, numeric),
        std::move(likely),
-       {},
-       {std::string(fault::kGradient), arrived.at}});
+       {fault::kGradient, arrived.at}});
 }
 
 // Whether the spec writes infinities or NaNs into its sample, such as those of a mask.
@@ -138,8 +137,7 @@ Judgement judge_closely(CallUnderTest& under_test) {
           break;
         }
         return Judgement::invalid(
-            fmt::format("{}: the operator refuses `{}` moved by {}, so choose values "
-                        "that can be moved: {}",
+            fmt::format("{}: the operator refuses `{}` moved by {}, so choose values that can be moved: {}",
                         under_test.key().sample->where, arrived.at, kStep, error.what_without_backtrace()));
       }
     }
@@ -268,8 +266,7 @@ Judgement judge_with_margin(CallUnderTest& under_test) {
              "where element {} of `{}` moves, the gradient's slope is {:.4g}, and the operator's {:.4g}",
              first.element, input, first.gradient, first.measured.slope),
          likely_reason(under_test, request, input, first),
-         {},
-         {std::string(fault::kGradient), input}});
+         {fault::kGradient, input}});
   }
   return Judgement::pass();
 }
@@ -285,7 +282,6 @@ Judgement judge(CallUnderTest& under_test) {
 }
 
 OPGATE_REGISTER_CHECK(grad_numeric, {.name = "grad.numeric",
-                                     .worker = Worker::native,
                                      .scope = {.variants = Scope::Variants::contiguous,
                                                .dtypes = Scope::Dtypes::most_precise,
                                                .promised = Promise::differentiable,

@@ -43,7 +43,6 @@ Judgement judge(CallUnderTest& under_test) {
 }
 
 OPGATE_REGISTER_CHECK(grad_reference, {.name = "grad.reference",
-                                       .worker = Worker::native,
                                        .scope = {.variants = Scope::Variants::same_sizes,
                                                  .promised = Promise::differentiable,
                                                  .reference = true,

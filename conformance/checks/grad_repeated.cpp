@@ -16,11 +16,9 @@ Judgement judge(CallUnderTest& under_test) {
       derivative(under_test.key(), under_test.cache().values, DerivativeRequest{.repeated = true});
   if (again.backward) {
     return Judgement::fail(
-        {kPromised,
-         "the second time, it raised: " + again.backward->message,
+        {kPromised, "the second time, it raised: " + again.backward->message,
          "the first backward has freed or moved what it saved; leave that to autograd, which frees it "
-         "unless the graph is retained",
-         {}});
+         "unless the graph is retained"});
   }
   Judgement judgement =
       judge_gradients(again, once.derivative, *under_test.key().spec,
@@ -32,7 +30,6 @@ Judgement judge(CallUnderTest& under_test) {
 }
 
 OPGATE_REGISTER_CHECK(grad_repeated, {.name = "grad.repeated",
-                                      .worker = Worker::native,
                                       .scope = {.variants = Scope::Variants::contiguous,
                                                 .dtypes = Scope::Dtypes::first,
                                                 .promised = Promise::differentiable,

@@ -11,8 +11,7 @@ namespace {
 
 constexpr auto kPromised =
     "where an argument or a result is changed in place after the call, backward raises or gives the "
-    "gradients of the "
-    "call as it was";
+    "gradients of the call as it was";
 
 // The arguments and results that a caller may change, as DerivativeRequest names them.
 std::vector<std::string> changeable(CallUnderTest& under_test) {
@@ -44,15 +43,13 @@ Judgement judge(CallUnderTest& under_test) {
     if (!judgement.finding) continue;
     judgement.finding->likely =
         "the tensor is kept where autograd does not see that it changes: in saved_data, in a member, in a "
-        "lambda, or as "
-        "an attribute of ctx; save_for_backward keeps its version, too";
+        "lambda, or as an attribute of ctx; save_for_backward keeps its version, too";
     return judgement;
   }
   return Judgement::pass();
 }
 
 OPGATE_REGISTER_CHECK(grad_saved, {.name = "grad.saved",
-                                   .worker = Worker::native,
                                    .scope = {.variants = Scope::Variants::contiguous,
                                              .dtypes = Scope::Dtypes::first,
                                              .promised = Promise::differentiable,

@@ -17,7 +17,6 @@ Judgement judge(CallUnderTest& under_test) {
 }
 
 OPGATE_REGISTER_CHECK(grad_second, {.name = "grad.second",
-                                    .worker = Worker::native,
                                     .scope = {.variants = Scope::Variants::contiguous,
                                               .promised = Promise::twice_differentiable,
                                               .reference = true,

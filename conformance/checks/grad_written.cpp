@@ -1,6 +1,4 @@
 // grad.written: the gradient of an argument that is written is the reference's.
-#include <fmt/format.h>
-
 #include "inputs/tensor_slots.h"
 #include "judging/check.h"
 #include "judging/comparison/gradient_judgement.h"
@@ -38,8 +36,7 @@ Judgement judge(CallUnderTest& under_test) {
     return Judgement::fail({kPromised,
                             "the written argument does not require grad after the call, though it did before",
                             "the kernel writes below autograd; write a torch::autograd::Function that calls "
-                            "mark_dirty, or refuse arguments that require grad",
-                            {}});
+                            "mark_dirty, or refuse arguments that require grad"});
   Judgement judgement = judge_reference_gradients(under_test, *request, mine, kPromised);
   if (judgement.finding)
     judgement.finding->likely =
@@ -49,7 +46,6 @@ Judgement judge(CallUnderTest& under_test) {
 }
 
 OPGATE_REGISTER_CHECK(grad_written, {.name = "grad.written",
-                                     .worker = Worker::native,
                                      .scope = {.variants = Scope::Variants::contiguous,
                                                .dtypes = Scope::Dtypes::first,
                                                .first_sample = true,

@@ -19,7 +19,6 @@ Judgement judge(CallUnderTest& under_test) {
 }
 
 OPGATE_REGISTER_CHECK(memory_bounds, {.name = "memory.bounds",
-                                      .worker = Worker::native,
                                       .scope = {.variants = Scope::Variants::every},
                                       .quick = true,
                                       .explores = true,

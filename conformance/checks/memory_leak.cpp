@@ -51,8 +51,7 @@ std::optional<Finding> kept_argument(const Arguments& arguments) {
     return Finding{"an operator keeps no argument after the call, once its outputs are gone",
                    fmt::format("`{}`, or a view of it, is still held by another owner", input.name),
                    "the tensor was put into a static variable or a cache; keep a copy of what is needed, or "
-                   "nothing",
-                   {}};
+                   "nothing"};
   }
   return std::nullopt;
 }
@@ -65,8 +64,7 @@ std::optional<Finding> growing_tensors(const Growth& tensors) {
       kPromised,
       fmt::format("each of {} further calls left tensor memory behind: {} blocks, {} bytes in all", kCounted,
                   tensors.blocks, tensors.bytes),
-      "tensors are kept in a static container or cache that grows, or are released without an owner",
-      {}};
+      "tensors are kept in a static container or cache that grows, or are released without an owner"};
 }
 
 // Calls the operator more often for as long as the C heap grows.
@@ -89,8 +87,7 @@ std::optional<Finding> growing_heap(const std::function<void()>& call) {
           "{} further calls left {} bytes of new or malloc behind, {} a call, and there is no end to it",
           calls, bytes, bytes / calls),
       "new without delete, release() of a pointer, a string or a handle that its receiver must free, or a "
-      "cache that grows with every call",
-      {}};
+      "cache that grows with every call"};
 }
 
 Judgement judge(CallUnderTest& under_test) {
@@ -122,7 +119,6 @@ Judgement judge(CallUnderTest& under_test) {
 }
 
 OPGATE_REGISTER_CHECK(memory_leak, {.name = "memory.leak",
-                                    .worker = Worker::native,
                                     .scope = {.variants = Scope::Variants::contiguous,
                                               .dtypes = Scope::Dtypes::first,
                                               .device = Scope::Device::cpu},

@@ -91,8 +91,7 @@ Judgement sees_new_contents(CallUnderTest& under_test) {
                               fmt::format("`{}` has shape {} after the call, not {}", input.name,
                                           index_text(input.tensor.sizes()), index_text(input.geometry.sizes)),
                               "the kernel calls t_() or resize_() on its argument; work on a view of it",
-                              {},
-                              {std::string(fault::kMutation), input.name}});
+                              {fault::kMutation, input.name}});
     }
     input.tensor.copy_(contents.tensors[i].tensor);
     reused.replace(input, input.tensor);
@@ -107,8 +106,7 @@ Judgement sees_new_contents(CallUnderTest& under_test) {
                      again.ok() ? "are accepted" : "are refused: " + again.raised->message,
                      want.ok() ? "are accepted" : "are refused: " + want.raised->message),
          "the operator remembers something about the arguments of an earlier call",
-         {},
-         {std::string(fault::kKept), ""}});
+         {fault::kKept, ""}});
   }
   Judgement judgement = judge_same(under_test, again, want, key.spec->accuracy->exact, promised, other);
   std::string likely =
@@ -140,7 +138,6 @@ Judgement judge(CallUnderTest& under_test) {
 
 OPGATE_REGISTER_CHECK(memory_lifetime,
                       {.name = "memory.lifetime",
-                       .worker = Worker::native,
                        .scope = {.variants = Scope::Variants::contiguous, .dtypes = Scope::Dtypes::first},
                        .judge = &judge});
 

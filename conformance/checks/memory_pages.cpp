@@ -28,7 +28,6 @@ Judgement judge(CallUnderTest& under_test) {
 }
 
 OPGATE_REGISTER_CHECK(memory_pages, {.name = "memory.pages",
-                                     .worker = Worker::native,
                                      .scope = {.variants = Scope::Variants::contiguous,
                                                .dtypes = Scope::Dtypes::declared,
                                                .device = Scope::Device::cpu},

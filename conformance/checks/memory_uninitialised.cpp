@@ -45,8 +45,8 @@ Judgement judge_loads(CallUnderTest& under_test, const std::vector<simulator::Fi
     return Judgement::fail({kPromised,
                             *change,
                             "a kernel uses memory of its block or its threads before it is written",
-                            places_of(loads),
-                            {std::string(fault::kUninitialised), ""}});
+                            {fault::kUninitialised, ""},
+                            places_of(loads)});
   }
   return Judgement::pass();
 }
@@ -68,7 +68,6 @@ Judgement judge(CallUnderTest& under_test) {
 }
 
 OPGATE_REGISTER_CHECK(memory_uninitialised, {.name = "memory.uninitialised",
-                                             .worker = Worker::native,
                                              .scope = {.variants = Scope::Variants::every},
                                              .quick = true,
                                              .explores = true,

@@ -57,8 +57,7 @@ Judgement judge(CallUnderTest& under_test) {
         {fmt::format("there is a kernel for {}, where the spec promises dtypes", device_name(key.device)),
          "none is registered",
          fmt::format("TORCH_LIBRARY_IMPL(..., {}, m) is missing, or its file is not linked in",
-                     device_title(key.device)),
-         {}});
+                     device_title(key.device))});
   }
   if (key.spec->promised(Promise::differentiable) && !key.spec->guessed.contains(Promise::differentiable) &&
       !has_autograd(op, autograd_key(key.device))) {
@@ -66,8 +65,7 @@ Judgement judge(CallUnderTest& under_test) {
         {"there is a kernel for Autograd, since the spec promises `differentiable`",
          "none is registered: a backward pass through the operator raises, or stops without an error",
          "register one (TORCH_LIBRARY_IMPL(..., Autograd, m), torch.library.register_autograd), or compose "
-         "the operator from differentiable ones",
-         {}});
+         "the operator from differentiable ones"});
   }
   if (const auto lines = replaced_kernels(op); !lines.empty()) {
     return Judgement::fail(
@@ -77,19 +75,18 @@ Judgement judge(CallUnderTest& under_test) {
              : fmt::format("{} kernels were registered and then replaced by others", lines.size()),
          "two files, or two libraries in one process, register the same key; which one wins depends on the "
          "order of loading",
+         {},
          lines});
   }
   if (const auto names = dangling(op); !names.empty()) {
     return Judgement::fail({"every kernel belongs to an operator that is defined",
                             fmt::format("kernels for operators without a schema: {}", fmt::join(names, ", ")),
-                            "the name in m.impl differs from the one in m.def",
-                            {}});
+                            "the name in m.impl differs from the one in m.def"});
   }
   return Judgement::pass();
 }
 
 OPGATE_REGISTER_CHECK(registration_kernels, {.name = "registration.kernels",
-                                             .worker = Worker::native,
                                              .scope = {.variants = Scope::Variants::contiguous,
                                                        .dtypes = Scope::Dtypes::first,
                                                        .first_sample = true,

@@ -30,8 +30,7 @@ std::optional<Finding> returns_what_it_writes(const Spec& spec, const c10::Funct
           "an operator that writes an argument returns nothing that it writes",
           fmt::format("`{}` is both written and returned: {}", argument.name(), schema_text(spec)),
           "torch.compile cannot functionalize such an operator outside ATen, whose operators have rules of "
-          "their own; return nothing, `-> ()`, because the caller has the tensor",
-          {}};
+          "their own; return nothing, `-> ()`, because the caller has the tensor"};
     }
   }
   return std::nullopt;
@@ -46,8 +45,7 @@ std::optional<Finding> unknown_label(const Spec& spec, const c10::FunctionSchema
     return Finding{"each alias label of a result is also the label of an argument",
                    fmt::format("a result has a label that no argument has: {}", schema_text(spec)),
                    "write the same letter at the argument whose memory is returned, as in Tensor(a) x -> "
-                   "Tensor(a)",
-                   {}};
+                   "Tensor(a)"};
   }
   return std::nullopt;
 }
@@ -70,8 +68,7 @@ std::optional<Finding> other_default(const Spec& spec, const c10::FunctionSchema
     return Finding{
         fmt::format("`{}` has the default that the reference {} has", argument.name(), spec.reference_op),
         fmt::format("the default is {}, and the reference's is {}", mine.str(), wanted.str()),
-        "a caller who leaves the argument out gets another function than the reference's",
-        {}};
+        "a caller who leaves the argument out gets another function than the reference's"};
   }
   return std::nullopt;
 }
@@ -89,7 +86,6 @@ Judgement judge(CallUnderTest& under_test) {
 }
 
 OPGATE_REGISTER_CHECK(registration_schema, {.name = "registration.schema",
-                                            .worker = Worker::native,
                                             .scope = {.variants = Scope::Variants::contiguous,
                                                       .dtypes = Scope::Dtypes::first,
                                                       .first_sample = true,

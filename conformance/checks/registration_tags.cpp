@@ -1,7 +1,6 @@
 // registration.tags: the operator's tags say what it does.
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/ops/flip.h>
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <numeric>
@@ -20,8 +19,7 @@ std::optional<Finding> untagged_random_numbers(CallUnderTest& under_test) {
   return Finding{"an operator that draws random numbers has the tag nondeterministic_seeded",
                  "it draws random numbers, as its spec promises, and has no such tag",
                  "without it, torch.compile merges two calls into one, and computes results again with other "
-                 "numbers for backward; m.def(schema, {at::Tag::nondeterministic_seeded})",
-                 {}};
+                 "numbers for backward; m.def(schema, {at::Tag::nondeterministic_seeded})"};
 }
 
 at::Tensor flipped(const at::Tensor& tensor) {
@@ -48,7 +46,7 @@ std::optional<Finding> not_pointwise(CallUnderTest& under_test) {
     return std::nullopt;
   for (const at::Tensor& result : call.returned()) {
     if (result.sizes() == arguments.tensors.front().tensor.sizes()) continue;
-    return Finding{promised, "a result has other sizes than the arguments", "remove the tag", {}};
+    return Finding{promised, "a result has other sizes than the arguments", "remove the tag"};
   }
   for (const TensorInput& input : arguments.tensors) arguments.replace(input, flipped(input.tensor));
   Outcome turned = call_on(key, arguments.stack);
@@ -63,8 +61,7 @@ std::optional<Finding> not_pointwise(CallUnderTest& under_test) {
       "for flipped arguments the result is not the flipped one: " + judgement.finding->happened;
   judgement.finding->likely =
       "an element depends on others, or on its index: remove the tag, by which partitioners and sharding "
-      "move "
-      "and split the call";
+      "move and split the call";
   return judgement.finding;
 }
 
@@ -76,7 +73,6 @@ Judgement judge(CallUnderTest& under_test) {
 }
 
 OPGATE_REGISTER_CHECK(registration_tags, {.name = "registration.tags",
-                                          .worker = Worker::native,
                                           .scope = {.variants = Scope::Variants::contiguous,
                                                     .dtypes = Scope::Dtypes::first,
                                                     .first_sample = true,

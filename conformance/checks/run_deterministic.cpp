@@ -23,8 +23,7 @@ Judgement judge(CallUnderTest& under_test) {
       return Judgement::fail({"the same bits on every call",
                               fmt::format("call {} raised: {}", call, again.outcome.raised->message),
                               "the operator keeps something from one call to the next",
-                              {},
-                              {std::string(fault::kUnstable), ""}});
+                              {fault::kUnstable, ""}});
     }
     Judgement judgement = judge_values(again.outcome.values(), first,
                                        {.unspecified = again.outcome.tensors_of(spec.unspecified)},
@@ -42,7 +41,6 @@ Judgement judge(CallUnderTest& under_test) {
 
 OPGATE_REGISTER_CHECK(run_deterministic,
                       {.name = "run.deterministic",
-                       .worker = Worker::native,
                        .scope = {.variants = Scope::Variants::contiguous, .promised = Promise::deterministic},
                        .judge = &judge});
 

@@ -40,19 +40,15 @@ Finding misplaced(const Outcome& call, size_t position, c10::Device wanted) {
   const std::string name = output_name(position, results.size());
   const std::string happened = fmt::format("{} is on {}", name, found.str());
   if (wanted.is_cpu()) {
-    return {fmt::format("{} on the CPU, as the spec says", name),
-            happened,
-            "it is made with the options of an argument",
-            {}};
+    return {fmt::format("{} on the CPU, as the spec says", name), happened,
+            "it is made with the options of an argument"};
   }
-  return {fmt::format("{} on the device of the arguments, {}", name, wanted.str()),
-          happened,
+  return {fmt::format("{} on the device of the arguments, {}", name, wanted.str()), happened,
           found.is_cpu()
               ? fmt::format("the output is made with options that are not an argument's, or copied to "
                             "the host; if it is meant to be there, say spec.on_cpu({})",
                             schema_result(call, position))
-              : "the output is made with options that name no device",
-          {}};
+              : "the output is made with options that name no device"};
 }
 
 // A failure for the first result of a call on tensors of `inputs` that lies elsewhere.
@@ -99,7 +95,6 @@ Judgement judge(CallUnderTest& under_test) {
 }
 
 OPGATE_REGISTER_CHECK(run_device, {.name = "run.device",
-                                   .worker = Worker::native,
                                    .scope = {.variants = Scope::Variants::contiguous,
                                              .device = Scope::Device::accelerator},
                                    .judge = &judge});

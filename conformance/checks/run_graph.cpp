@@ -98,8 +98,7 @@ Finding cannot_be_captured(const std::string& promised, const Raised& raised, co
                : "the call cannot be captured: " + raised.message,
       fmt::format("it waits for the device (.item(), .cpu(), a copy from pageable memory, a synchronize), "
                   "or calls something that no graph can hold, such as {}",
-                  words.allocation),
-      {}};
+                  words.allocation)};
 }
 
 std::optional<Obstacle> takes_generator(const CallKey& key) {
@@ -143,8 +142,7 @@ Judgement judge_graph(CallUnderTest& under_test) {
     return Judgement::fail({promised,
                             "the call cannot be captured: " + captured.raised->message,
                             "set the current stream with a guard object, which restores it on every path",
-                            {},
-                            {std::string(fault::kState), ""}});
+                            {fault::kState, ""}});
   }
   if (!key.spec->promised(Promise::capturable)) return Judgement::pass();
   const std::string likely =
@@ -160,11 +158,9 @@ Judgement judge_graph(CallUnderTest& under_test) {
     return judge_like_eager(under_test, last.ok() ? captured : last, promised, likely);
   } catch (const DeviceFailed& failed) {
     return Judgement::fail(
-        {promised,
-         fmt::format("the second replay failed, after calls on larger tensors: {}", failed.what()),
+        {promised, fmt::format("the second replay failed, after calls on larger tensors: {}", failed.what()),
          "a workspace that is kept from call to call was replaced when a larger input came, and the graph "
-         "uses the memory that was freed then",
-         {}});
+         "uses the memory that was freed then"});
   }
 }
 
@@ -175,13 +171,11 @@ Judgement judge(CallUnderTest& under_test) {
   if (judged.verdict != Verdict::fail || under_test.promised(Promise::capturable)) return judged;
   judged.finding->likely +=
       ". Keep what kernels need on the device, and allocate with at::empty; if it is intended, nothing is "
-      "wrong, "
-      "and a spec that does not promise `capturable` asks nothing of it";
+      "wrong, and a spec that does not promise `capturable` asks nothing of it";
   return Judgement::note(*std::move(judged.finding));
 }
 
 OPGATE_REGISTER_CHECK(run_graph, {.name = "run.graph",
-                                  .worker = Worker::native,
                                   .scope = {.variants = Scope::Variants::contiguous,
                                             .promised = Promise::capturable,
                                             .device = Scope::Device::accelerator},

@@ -108,8 +108,8 @@ Judgement note_of_refused_launch(const std::string& promised, const Sample& samp
   return Judgement::note(
       {promised,
        fmt::format("{}: a launch is refused, and so is the call: {}", sample.name, first_line(message)),
-       fmt::format("{}; check the sizes before the launch, and name the argument and the limit", limit.what),
-       {}});
+       fmt::format("{}; check the sizes before the launch, and name the argument and the limit",
+                   limit.what)});
 }
 
 struct Answer {
@@ -138,8 +138,7 @@ Answer judge_size(CallUnderTest& under_test, const Sample& sample, double growth
     return {false, Judgement::fail({promised,
                                     fmt::format("{}: {} then says: {}", sample.name,
                                                 device.words().last_error, outcome.left_error),
-                                    std::string(limit.what),
-                                    {}})};
+                                    std::string(limit.what)})};
   }
   const std::optional<Outcome> right = right_results(larger);
   if (!right) return {};
@@ -152,7 +151,7 @@ Answer judge_size(CallUnderTest& under_test, const Sample& sample, double growth
   const std::string wrong =
       far_off ? fmt::format("result {} is not", *far_off) : judgement.finding->happened + ", which is not";
   const std::string_view other = key.spec->reference != nullptr ? "the reference" : "its kernel for the CPU";
-  Fault fault{std::string(fault::kValues), ""};
+  Fault fault{fault::kValues, ""};
   if (key.spec->reference == nullptr)
     fault.cause = "for larger sizes it returns other values than its kernel for the CPU";
   return {
@@ -161,7 +160,6 @@ Answer judge_size(CallUnderTest& under_test, const Sample& sample, double growth
           {promised,
            fmt::format("{}: {} what {} returns, by more than rounding explains", sample.name, wrong, other),
            fmt::format("what lies beyond a limit is left out or written twice; {}", limit.what),
-           {},
            std::move(fault)})};
 }
 
@@ -218,7 +216,6 @@ Judgement judge(CallUnderTest& under_test) {
 }
 
 OPGATE_REGISTER_CHECK(run_limits, {.name = "run.limits",
-                                   .worker = Worker::native,
                                    .scope = {.variants = Scope::Variants::contiguous,
                                              .dtypes = Scope::Dtypes::first,
                                              .device = Scope::Device::simulated},

@@ -68,11 +68,10 @@ Judgement judge_mode(CallUnderTest& under_test, const Outcome& got, const std::s
   const std::string promised = "the same result as without " + mode;
   if (!got.ok())
     return Judgement::fail(
-        {promised, fmt::format("with {}, the call raised: {}", mode, got.raised->message), likely, {}});
+        {promised, fmt::format("with {}, the call raised: {}", mode, got.raised->message), likely});
   const Outcome& want = under_test.observed().outcome;
   if (const auto difference = metadata_difference(got, want))
-    return Judgement::fail(
-        {promised, fmt::format("with {}, {}, as without it", mode, *difference), likely, {}});
+    return Judgement::fail({promised, fmt::format("with {}, {}, as without it", mode, *difference), likely});
   Judgement judgement = judge_same(under_test, got, want, /*bits=*/false, promised);
   if (!judgement.finding) return judgement;
   judgement.finding->happened = fmt::format("with {}: {}", mode, judgement.finding->happened);
@@ -136,7 +135,6 @@ Judgement judge(CallUnderTest& under_test) {
 }
 
 OPGATE_REGISTER_CHECK(run_modes, {.name = "run.modes",
-                                  .worker = Worker::native,
                                   .scope = {.variants = Scope::Variants::contiguous,
                                             .dtypes = Scope::Dtypes::first,
                                             .first_sample = true,

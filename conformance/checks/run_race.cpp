@@ -86,8 +86,8 @@ Judgement judgement_of(const FoundInCalls& found, const std::string& where) {
        where + first.message,
        "a barrier, a fence, an atomic access or an event between streams is missing, or threads have left "
        "before a barrier",
-       std::move(detail),
-       {}});
+       {},
+       std::move(detail)});
 }
 
 // The same on larger samples, of which the operator may refuse any.
@@ -126,7 +126,6 @@ Judgement judge(CallUnderTest& under_test) {
 
 OPGATE_REGISTER_CHECK(run_race,
                       {.name = "run.race",
-                       .worker = Worker::native,
                        .scope = {.variants = Scope::Variants::contiguous, .device = Scope::Device::simulated},
                        .judge = &judge});
 

@@ -38,7 +38,7 @@ class RepeatedCall {
       arguments_.tensors[i].tensor.copy_(values_[set].tensors[i].tensor);
     const Outcome outcome = call_on(key_, arguments_.stack);
     if (outcome.ok()) return judge_near_reference(under_test_, outcome, kPromised, options(set));
-    return Judgement::fail({kPromised, "raised: " + outcome.raised->message, "", {}});
+    return Judgement::fail({kPromised, "raised: " + outcome.raised->message});
   }
 
   // How many sets of values the operator and its reference take: 0, 1 or 2.
@@ -112,8 +112,7 @@ Judgement judge(CallUnderTest& under_test) {
                                                 before, judgement.finding->happened);
       judgement.finding->likely =
           "something is kept from an earlier call: a result by the address or the shape of its input, a "
-          "buffer that is "
-          "not filled again, a counter";
+          "buffer that is not filled again, a counter";
       judgement.finding->fault.kind = fault::kKept;
       if (call->is_wrong_alone(set)) {
         judgement.finding->likely = "the call is wrong by itself, too";
@@ -127,7 +126,6 @@ Judgement judge(CallUnderTest& under_test) {
 }
 
 OPGATE_REGISTER_CHECK(run_sequence, {.name = "run.sequence",
-                                     .worker = Worker::native,
                                      .scope = {.variants = Scope::Variants::contiguous,
                                                .dtypes = Scope::Dtypes::first,
                                                .first_sample = true,

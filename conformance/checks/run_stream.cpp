@@ -33,7 +33,6 @@ Judgement judge(CallUnderTest& under_test) {
 }
 
 OPGATE_REGISTER_CHECK(run_stream, {.name = "run.stream",
-                                   .worker = Worker::native,
                                    .scope = {.variants = Scope::Variants::contiguous,
                                              .device = Scope::Device::accelerator},
                                    .judge = &judge});

@@ -146,7 +146,7 @@ std::optional<Finding> differs(CallUnderTest& under_test, const Outcome& got, co
   const std::string promised = fmt::format("the same {} with any number of threads",
                                            bits ? "bits" : "result, within the promised accuracy,");
   if (!got.ok())
-    return Finding{promised, fmt::format("{} it raised: {}", when, first_line(got.raised->message)), "", {}};
+    return Finding{promised, fmt::format("{} it raised: {}", when, first_line(got.raised->message))};
   auto finding = judge_same(under_test, got, want, bits, promised, options).finding;
   if (finding && spec.reference == nullptr && is_as_far_as_rounding(under_test, got, want, options))
     return std::nullopt;
@@ -276,7 +276,6 @@ Judgement judge(CallUnderTest& under_test) {
 }
 
 OPGATE_REGISTER_CHECK(run_threads, {.name = "run.threads",
-                                    .worker = Worker::native,
                                     .scope = {.variants = Scope::Variants::contiguous,
                                               .dtypes = Scope::Dtypes::first,
                                               .device = Scope::Device::cpu_or_simulated},

@@ -6,7 +6,6 @@
 #include "judging/check.h"
 #include "judging/comparison/output_judgement.h"
 #include "judging/fault.h"
-#include "layouts/layout.h"
 #include "spec/spec.h"
 
 namespace opgate::value_alignment {
@@ -31,13 +30,13 @@ Judgement judge_offset(CallUnderTest& under_test, size_t position, int64_t eleme
   const std::string promised = fmt::format("the same result wherever the memory of `{}` begins", input.name);
   const std::string when =
       fmt::format("where `{}` begins {} bytes behind a multiple of {}", input.name, bytes, kBytes);
-  const Fault fault{std::string(fault::kLayout), input.name.substr(0, input.name.find('['))};
+  const Fault fault{fault::kLayout, input.name.substr(0, input.name.find('['))};
   if (!call.ok()) {
     // Some kernels ask for an alignment, and say so.
     if (contains_ignoring_case(call.raised->message, "align")) return Judgement::pass();
     if (auto note = note_of_refused_layout(*key.spec, *call.raised)) return *std::move(note);
     return Judgement::fail(
-        {promised, fmt::format("{}, the call raised: {}", when, call.raised->message), "", {}, fault});
+        {promised, fmt::format("{}, the call raised: {}", when, call.raised->message), "", fault});
   }
   Judgement judgement = judge_same(under_test, call, under_test.observed().outcome,
                                    key.spec->same_bits_in_any_layout(), promised);
@@ -47,8 +46,7 @@ Judgement judge_offset(CallUnderTest& under_test, size_t position, int64_t eleme
   judgement.finding->fault.about = fault.about;
   judgement.finding->likely =
       "a vectorized loop takes the address for a multiple of its vector, or counts the elements before the "
-      "first "
-      "such multiple wrongly";
+      "first such multiple wrongly";
   return judgement;
 }
 
@@ -70,7 +68,7 @@ Judgement judge(CallUnderTest& under_test) {
       for (size_t again = 0; again < kAgain; ++again) {
         if (judge_offset(under_test, i, elements, alive).verdict != Verdict::pass) continue;
         judgement.finding->likely = "the same call is right in other memory: something is kept by address";
-        judgement.finding->fault = {std::string(fault::kKept), ""};
+        judgement.finding->fault = {fault::kKept, ""};
         break;
       }
       return judgement;
@@ -80,7 +78,6 @@ Judgement judge(CallUnderTest& under_test) {
 }
 
 OPGATE_REGISTER_CHECK(value_alignment, {.name = "value.alignment",
-                                        .worker = Worker::native,
                                         .scope = {.variants = Scope::Variants::contiguous,
                                                   .dtypes = Scope::Dtypes::first,
                                                   .first_sample = true},

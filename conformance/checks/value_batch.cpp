@@ -114,14 +114,14 @@ Judgement judge(CallUnderTest& under_test) {
   const Outcome fewer = batches.call(kFewer);
   if (!fewer.ok())
     return Judgement::fail(
-        {promised, fmt::format("a batch of {} raised: {}", kFewer, fewer.raised->message), "", {}});
+        {promised, fmt::format("a batch of {} raised: {}", kFewer, fewer.raised->message)});
   const std::vector<size_t> batched =
       batched_results(*key.spec, whole, fewer, under_test.observed().outcome, batches.own_size());
   if (batched.empty()) return broken_spec("no result has a row for each row of the batch");
   const auto differing = [&](const Outcome& got, int64_t rows, int64_t first, int64_t count,
                              const std::string& when) {
     if (!got.ok())
-      return Judgement::fail({promised, fmt::format("{} raised: {}", when, got.raised->message), "", {}});
+      return Judgement::fail({promised, fmt::format("{} raised: {}", when, got.raised->message)});
     Judgement judgement = judge_values(rows_in(got, batched, rows, first, count),
                                        rows_in(whole, batched, kWhole, first, count), {}, promised);
     if (judgement.finding)
@@ -145,7 +145,6 @@ Judgement judge(CallUnderTest& under_test) {
 }
 
 OPGATE_REGISTER_CHECK(value_batch, {.name = "value.batch",
-                                    .worker = Worker::native,
                                     .scope = {.variants = Scope::Variants::contiguous,
                                               .promised = Promise::batch_invariant},
                                     .judge = &judge});

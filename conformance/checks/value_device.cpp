@@ -79,8 +79,7 @@ std::optional<Finding> judge_nan(CallUnderTest& under_test, const std::string& d
       return Finding{fmt::format("where {}, {} and the CPU return a NaN in the same places",
                                  in_words(bad.damage), device),
                      *std::move(difference),
-                     "one of the kernels takes a maximum or minimum that drops a NaN (fmaxf, std::max)",
-                     {}};
+                     "one of the kernels takes a maximum or minimum that drops a NaN (fmaxf, std::max)"};
   }
   return std::nullopt;
 }
@@ -149,7 +148,6 @@ Judgement judge(CallUnderTest& under_test) {
 }
 
 OPGATE_REGISTER_CHECK(value_device, {.name = "value.device",
-                                     .worker = Worker::native,
                                      .scope = {.variants = Scope::Variants::contiguous,
                                                .device = Scope::Device::accelerator,
                                                .on_cpu_too = true},

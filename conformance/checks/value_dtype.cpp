@@ -56,18 +56,14 @@ Judgement judge(CallUnderTest& under_test) {
     const bool is_of_another_dtype = key.spec->draft && key.sample != &key.spec->samples.front();
     if (call.ok() || is_of_another_dtype) return Judgement::pass();
     return Judgement::fail(
-        {promised,
-         fmt::format("{} is refused: {}", dtype, call.raised->message),
+        {promised, fmt::format("{} is refused: {}", dtype, call.raised->message),
          "there is no kernel for this dtype; add it to the kernel's dtype dispatch, or remove it from the "
-         "spec",
-         {}});
+         "spec"});
   }
   if (call.ok()) {
-    return Judgement::fail({promised,
-                            fmt::format("{} is accepted, and a result is returned", dtype),
+    return Judgement::fail({promised, fmt::format("{} is accepted, and a result is returned", dtype),
                             "the kernel does not check the dtype; raise an error that names it, or declare "
-                            "it in the spec so that it is tested",
-                            {}});
+                            "it in the spec so that it is tested"});
   }
   if (key.spec->promised(Promise::fake_refuses) && !fake_lives_in_python(key)) {
     const std::string what = fmt::format("the dtype is {}", dtype);
@@ -84,13 +80,11 @@ Judgement judge(CallUnderTest& under_test) {
                           fmt::format("{} is refused without being named: {}", dtype, call.raised->message),
                           fmt::format("say what was given, for example \"x must be Float or Double, got {}\"",
                                       c10::toString(key.dtype)),
-                          {},
-                          {std::string(fault::kMessage), first_line(call.raised->message)}});
+                          {fault::kMessage, first_line(call.raised->message)}});
 }
 
 OPGATE_REGISTER_CHECK(value_dtype,
                       {.name = "value.dtype",
-                       .worker = Worker::native,
                        .scope = {.variants = Scope::Variants::contiguous, .dtypes = Scope::Dtypes::every},
                        .quick = true,
                        .judge = &judge});

@@ -33,7 +33,6 @@ Judgement judge(CallUnderTest& under_test) {
 }
 
 OPGATE_REGISTER_CHECK(value_empty, {.name = "value.empty",
-                                    .worker = Worker::native,
                                     .scope = {.variants = Scope::Variants::resized, .reference = true},
                                     .quick = true,
                                     .judge = &judge});

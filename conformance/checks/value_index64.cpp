@@ -62,7 +62,7 @@ Judgement judge_far(CallUnderTest& under_test, size_t position, const Far& far,
   }
   if (key.spec->wants_contiguous.contains(argument_name(*key.spec, input.position))) return Judgement::pass();
   if (auto refused = note_of_refused_layout(*key.spec, *call.raised)) return *std::move(refused);
-  return Judgement::fail({promised, "raised: " + call.raised->message, "", {}});
+  return Judgement::fail({promised, "raised: " + call.raised->message});
 }
 
 // Says what the reason of a finding is, if not the width of an integer. False if it is the width.
@@ -73,13 +73,13 @@ bool has_another_reason(CallUnderTest& under_test, size_t position, const Far& f
     finding.likely = fmt::format(
         "not the width of an integer: the result is wrong in little memory, too, where `{}` is {}",
         input.name, far.near);
-    finding.fault = {std::string(fault::kLayout), input.name.substr(0, input.name.find('['))};
+    finding.fault = {fault::kLayout, input.name.substr(0, input.name.find('['))};
     return true;
   }
   for (size_t again = 0; again < kAgain; ++again) {
     if (judge_far(under_test, position, far, alive).verdict != Verdict::pass) continue;
     finding.likely = "the same call is right in other memory: something is kept by address";
-    finding.fault = {std::string(fault::kKept), ""};
+    finding.fault = {fault::kKept, ""};
     return true;
   }
   return false;
@@ -113,7 +113,6 @@ Judgement judge(CallUnderTest& under_test) {
 }
 
 OPGATE_REGISTER_CHECK(value_index64, {.name = "value.index64",
-                                      .worker = Worker::native,
                                       .scope = {.variants = Scope::Variants::contiguous,
                                                 .dtypes = Scope::Dtypes::first,
                                                 .first_sample = true,

@@ -12,7 +12,6 @@
 
 #include "judging/check.h"
 #include "judging/comparison/output_judgement.h"
-#include "judging/fault.h"
 #include "memory/guard_allocator.h"
 
 namespace opgate::value_large {
@@ -117,33 +116,24 @@ Judgement judge(CallUnderTest& under_test) {
     const Outcome call = call_on(key, with_size(arguments, size, kLarge));
     const std::string promised = fmt::format(
         "2^32 elements along the dims of size {} of the sample, all of them the same one in memory (stride "
-        "0), "
-        "give what 64, 128 and 192 elements say",
+        "0), give what 64, 128 and 192 elements say",
         size);
     if (!call.ok()) {
-      return Judgement::fail({promised,
-                              "raised: " + call.raised->message,
-                              "the operator copies its argument, or refuses the number of elements",
-                              {},
-                              {}});
+      return Judgement::fail({promised, "raised: " + call.raised->message,
+                              "the operator copies its argument, or refuses the number of elements"});
     }
     if (const auto different = difference(numbers_of(call), *want)) {
-      return Judgement::fail({promised,
-                              *different,
-                              "a number of elements, a size or an index is kept in 32 bits: use int64_t",
-                              {},
-                              {}});
+      return Judgement::fail(
+          {promised, *different, "a number of elements, a size or an index is kept in 32 bits: use int64_t"});
     }
   }
   if (any) return Judgement::pass();
   return Judgement::owed(
       "no size of the first sample gives results that are known for 2^32 elements: constant, or growing by "
-      "as much with each "
-      "element");
+      "as much with each element");
 }
 
 OPGATE_REGISTER_CHECK(value_large, {.name = "value.large",
-                                    .worker = Worker::native,
                                     .scope = {.variants = Scope::Variants::contiguous,
                                               .dtypes = Scope::Dtypes::most_precise,
                                               .first_sample = true,

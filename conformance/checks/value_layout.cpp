@@ -49,8 +49,7 @@ Judgement judge(CallUnderTest& under_test) {
   const Outcome& dense = under_test.dense().outcome;
   if (!dense.ok() && takes_the_sample(under_test)) {
     return Judgement::note(
-        fmt::format("the operator refuses the values that this layout gives, also if they are "
-                    "contiguous: {}",
+        fmt::format("the operator refuses the values that this layout gives, also if they are contiguous: {}",
                     first_line(dense.raised->message)));
   }
   if (!dense.ok() && has_other_values_than_recorded(*under_test.key().spec, *under_test.key().sample))
@@ -65,16 +64,13 @@ Judgement judge(CallUnderTest& under_test) {
                                    ? fmt::format("the same result as for contiguous input, when {}",
                                                  describe_variant(under_test.key().variant))
                                    : fmt::format("the same result whatever the layout of `{}`", varied);
-  const Fault fault{std::string(fault::kLayout),
-                    std::string(arrangement_of(under_test.key().variant).arguments)};
+  const Fault fault{fault::kLayout, std::string(arrangement_of(under_test.key().variant).arguments)};
   if (!call.ok()) {
     if (refuses_as_promised(under_test)) return Judgement::pass();
     if (auto note = note_of_refused_layout(*under_test.key().spec, *call.raised)) return *std::move(note);
-    return Judgement::fail({promised,
-                            "raised: " + call.raised->message,
+    return Judgement::fail({promised, "raised: " + call.raised->message,
                             "contiguous input of the same values is accepted; call .contiguous() in the "
                             "operator, or read through the strides",
-                            {},
                             fault});
   }
   Judgement judgement =
@@ -90,14 +86,13 @@ Judgement judge(CallUnderTest& under_test) {
       judgement.finding->fault.kind = fault::kKept;
     } else if (!diagnosis.imitated && is_wrong(under_test, dense)) {
       judgement.finding->likely = "the result for contiguous input is wrong, too";
-      judgement.finding->fault = {std::string(fault::kValues), "", judgement.finding->fault.differs};
+      judgement.finding->fault = {fault::kValues, "", judgement.finding->fault.differs};
     }
   }
   return judgement;
 }
 
 OPGATE_REGISTER_CHECK(value_layout, {.name = "value.layout",
-                                     .worker = Worker::native,
                                      .scope = {.variants = Scope::Variants::rearranged},
                                      .quick = true,
                                      .explores = true,

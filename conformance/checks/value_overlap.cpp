@@ -3,12 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
 
 #include "inputs/tensor_slots.h"
 #include "judging/check.h"
 #include "judging/comparison/output_judgement.h"
-#include "judging/fault.h"
 #include "spec/spec.h"
 
 namespace opgate::value_overlap {
@@ -128,11 +126,8 @@ Judgement judge_overlap(CallUnderTest& under_test, const Overlap& overlap) {
   if (!shared.ok()) return Judgement::pass();
   const Fault fault{"overlap", overlap.about};
   if (must_raise)
-    return Judgement::fail({promised,
-                            "it was accepted",
-                            "call at::assert_no_overlap, at::assert_no_internal_overlap",
-                            {},
-                            fault});
+    return Judgement::fail(
+        {promised, "it was accepted", "call at::assert_no_overlap, at::assert_no_internal_overlap", fault});
   Judgement judgement = judge_near_each_other(under_test.key(), shared, copies, promised);
   if (!judgement.finding) return judgement;
   judgement.finding->fault = fault;
@@ -158,7 +153,6 @@ Judgement judge(CallUnderTest& under_test) {
 }
 
 OPGATE_REGISTER_CHECK(value_overlap, {.name = "value.overlap",
-                                      .worker = Worker::native,
                                       .scope = {.variants = Scope::Variants::contiguous,
                                                 .dtypes = Scope::Dtypes::first,
                                                 .unless_unspecified_for = kOverlap,

@@ -13,7 +13,6 @@ Judgement judge(CallUnderTest& under_test) {
 }
 
 OPGATE_REGISTER_CHECK(value_reference, {.name = "value.reference",
-                                        .worker = Worker::native,
                                         .scope = {.variants = Scope::Variants::contiguous, .reference = true},
                                         .quick = true,
                                         .explores = true,

@@ -7,7 +7,6 @@
 
 #include "judging/check.h"
 #include "judging/comparison/output_judgement.h"
-#include "judging/fault.h"
 #include "spec/spec.h"
 
 namespace opgate::value_sparse {
@@ -107,7 +106,6 @@ Judgement judge(CallUnderTest& under_test) {
 }
 
 OPGATE_REGISTER_CHECK(value_sparse, {.name = "value.sparse",
-                                     .worker = Worker::native,
                                      .scope = {.variants = Scope::Variants::contiguous,
                                                .dtypes = Scope::Dtypes::first,
                                                .first_sample = true,

@@ -95,8 +95,7 @@ Judgement judge(CallUnderTest& under_test) {
     if (!judgement.finding || is_of_all_small_numbers(damaged_key, damage, under_test.cache())) continue;
     judgement.finding->likely =
         "a comparison that is false for NaN (x > 0 ? x : 0, std::max), a maximum that starts at a finite "
-        "number, a "
-        "tail or a first element that takes another path, or -ffast-math";
+        "number, a tail or a first element that takes another path, or -ffast-math";
     if (depends_on_earlier_calls(under_test, damaged_key)) {
       judgement.finding->likely = "something is kept from an earlier call";
       judgement.finding->fault.kind = fault::kKept;
@@ -107,7 +106,6 @@ Judgement judge(CallUnderTest& under_test) {
 }
 
 OPGATE_REGISTER_CHECK(value_special, {.name = "value.special",
-                                      .worker = Worker::native,
                                       .scope = {.variants = Scope::Variants::contiguous,
                                                 .sweep = Scope::Sweep::one_at_a_time,
                                                 .reference = true},

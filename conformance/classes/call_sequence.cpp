@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/errors.h"
 #include "classes/method_values.h"
 #include "spec/spec.h"
 #include "values/counter.h"
@@ -104,8 +105,8 @@ c10::IValue construct(const CallKey& key, const torch::jit::Stack& arguments) {
   const Answer made =
       answer_of([&] { return construct(key.spec->torch_class->type, arguments); }, key.device);
   if (made.ok()) return made.value;
-  throw SetupError(fmt::format("{}: {} refuses the constructor arguments {} of its spec: {}",
-                               key.sample->where, key.spec->id, key.sample->name, *made.raised));
+  throw setup_error("{}: {} refuses the constructor arguments {} of its spec: {}", key.sample->where,
+                    key.spec->id, key.sample->name, *made.raised);
 }
 
 std::vector<Answer> call_in_turn(const CallKey& key, const c10::IValue& object,

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/errors.h"
 #include "classes/method_values.h"
 #include "spec/spec.h"
 
@@ -56,8 +57,8 @@ class ObjectBesideModel {
         },
         key_.device);
     if (made.ok()) return;
-    throw SetupError(fmt::format("{}: the model of {} refuses the constructor arguments {}: {}",
-                                 key_.sample->where, key_.spec->id, key_.sample->name, *made.raised));
+    throw setup_error("{}: the model of {} refuses the constructor arguments {}: {}", key_.sample->where,
+                      key_.spec->id, key_.sample->name, *made.raised);
   }
 
   std::optional<Mismatch> unlike_model(const std::string& call, const Answer& got, const Answer& want) {

@@ -2,11 +2,11 @@
 
 #include <ATen/ops/abs.h>
 #include <fmt/format.h>
-#include <opgate/error.h>
 
 #include <cmath>
 #include <cstring>
 
+#include "base/errors.h"
 #include "compare/elements.h"
 #include "compare/float_format.h"
 #include "compare/widen.h"
@@ -118,11 +118,11 @@ std::optional<std::string> unlikeness(const at::Tensor& got, const at::Tensor& w
 // The absolute values of the scale as a contiguous Double tensor on the host.
 at::Tensor magnitude(const at::Tensor& scale, const at::Tensor& want) {
   if (scale.sizes() != want.sizes()) {
-    throw SpecError(fmt::format(
+    throw spec_error(
         "the accuracy is measured at a scale of shape {1}, but the result has shape {0}: "
         "spec.accuracy's scale must give the reference's shapes; without one, the shape of the reference's "
         "results must not depend on values",
-        index_text(want.sizes()), index_text(scale.sizes())));
+        index_text(want.sizes()), index_text(scale.sizes()));
   }
   return on_host(scale.to(wide_dtype(scale)).abs());
 }

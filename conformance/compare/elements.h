@@ -4,8 +4,6 @@
 #include <ATen/core/Tensor.h>
 #include <c10/util/complex.h>
 
-#include <type_traits>
-
 #include "base/dtypes.h"
 
 namespace opgate {

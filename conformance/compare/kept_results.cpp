@@ -2,11 +2,11 @@
 
 #include <c10/util/hash.h>
 #include <fmt/format.h>
-#include <opgate/error.h>
 
 #include <charconv>
 #include <iterator>
 
+#include "base/errors.h"
 #include "base/files/atomic_file.h"
 #include "base/files/files.h"
 #include "base/pickle.h"
@@ -41,8 +41,8 @@ std::vector<at::Tensor> tensors_in(const std::vector<char>& bytes, const std::st
       tensors.push_back(element.isTensor() ? element.toTensor() : at::Tensor());
     return tensors;
   } catch (const c10::Error& error) {
-    throw SetupError(fmt::format("{} does not hold the results of a call ({}); run again", origin,
-                                 error.what_without_backtrace()));
+    throw setup_error("{} does not hold the results of a call ({}); run again", origin,
+                      error.what_without_backtrace());
   }
 }
 

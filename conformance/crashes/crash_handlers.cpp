@@ -14,7 +14,6 @@
 #include <cstdint>
 #include <exception>
 #include <string>
-#include <string_view>
 
 #include "base/text.h"
 #include "crashes/interrupted_frames.h"

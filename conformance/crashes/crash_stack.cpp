@@ -10,8 +10,6 @@
 #include <charconv>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
-#include <optional>
 
 #include "base/function_name.h"
 #include "crashes/crash_handlers.h"

@@ -1,11 +1,9 @@
 #include "device/accelerator.h"
 
-#include <fmt/format.h>
-#include <opgate/error.h>
-
 #include <algorithm>
 #include <map>
-#include <string_view>
+
+#include "base/errors.h"
 
 namespace opgate {
 namespace {
@@ -47,7 +45,7 @@ const Accelerator* find_accelerator(const std::function<bool(const Accelerator&)
 Accelerator& accelerator(c10::DeviceType type) {
   const auto found = std::ranges::find(registered(), type, &Accelerator::type);
   if (found == registered().end())
-    throw SetupError(fmt::format("OpGate knows no accelerator of type {}", c10::DeviceTypeName(type, true)));
+    throw setup_error("OpGate knows no accelerator of type {}", c10::DeviceTypeName(type, true));
   return **found;
 }
 

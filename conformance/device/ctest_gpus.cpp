@@ -2,13 +2,13 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <opgate/error.h>
 
 #include <cstdlib>
 #include <sstream>
 #include <string>
 #include <vector>
 
+#include "base/errors.h"
 #include "device/accelerator.h"
 
 namespace opgate {
@@ -26,8 +26,8 @@ void take_ctest_gpus() {
     for (std::string gpu; std::getline(list, gpu, ';');) {
       const auto comma = gpu.find(',');
       if (!gpu.starts_with("id:") || comma == std::string::npos)
-        throw SetupError(fmt::format(
-            "{}={} is not what ctest says of resources, such as id:0,slots:1; unset it", name, gpus));
+        throw setup_error("{}={} is not what ctest says of resources, such as id:0,slots:1; unset it", name,
+                          gpus);
       ids.push_back(gpu.substr(3, comma - 3));
     }
   }

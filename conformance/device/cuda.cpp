@@ -2,13 +2,12 @@
 // simulator_environment().
 #include <ATen/Context.h>
 #include <dlfcn.h>
-#include <fmt/format.h>
-#include <opgate/error.h>
 
 #include <algorithm>
 #include <array>
 #include <filesystem>
 
+#include "base/errors.h"
 #include "base/files/files.h"
 #include "base/text.h"
 #include "device/accelerator.h"
@@ -116,7 +115,7 @@ class Cuda final : public Accelerator {
     if (provided_services(type()) != nullptr) return;
     for (const std::filesystem::path& library : {torch_cuda_library(), opgate_cuda_library()}) {
       if (dlopen(library.c_str(), RTLD_NOW | RTLD_GLOBAL) == nullptr)
-        throw SetupError(fmt::format("CUDA cannot be used in this process: {}", dlerror()));
+        throw setup_error("CUDA cannot be used in this process: {}", dlerror());
     }
     // torch checks once whether CUDA is available, and keeps the answer even if libtorch_cuda.so is loaded
     // later.

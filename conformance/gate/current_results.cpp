@@ -1,15 +1,15 @@
 #include "gate/current_results.h"
 
 #include <fmt/format.h>
-#include <opgate/error.h>
 
 #include <algorithm>
 #include <functional>
+#include <nlohmann/json.hpp>
 #include <set>
-#include <vector>
 
+#include "base/errors.h"
 #include "base/files/files.h"
-#include "gate/modules_here.h"
+#include "process/run_program.h"
 #include "provenance/digests.h"
 #include "provenance/file_digest.h"
 #include "run/project_setup.h"
@@ -20,6 +20,7 @@ namespace opgate {
 namespace {
 
 namespace fs = std::filesystem;
+using nlohmann::json;
 
 // The digest of that library in the run. The run may have been made elsewhere, with the file in another
 // folder.
@@ -71,19 +72,40 @@ void demand_same_inputs(const RunHeader& header, const Config& config,
   }
 }
 
+// By name: the files that a run of now would read for the modules that opgate.toml lists, and for those of
+// `then` that Python finds. No module is imported. Throws SetupError if Python cannot be started.
+std::map<std::string, fs::path> modules_here(const ModulesRead& then, const Config& config) {
+  if (config.modules.empty()) return {};
+  const Programs programs = this_program(config);
+  Command command = python_command(programs, "opgate.modules.found");
+  json others = json::array();
+  for (const auto& [name, file] : then.files) others.push_back(name);
+  command.words.push_back(json{{"listed", config.modules}, {"others", std::move(others)}}.dump());
+  const json said = json::parse(output_of(command), nullptr, /*allow_exceptions=*/false);
+  if (!said.is_object()) {
+    throw setup_error(
+        "{} cannot be asked where the Python modules of opgate.toml are; set OPGATE_PYTHON to an "
+        "interpreter that has OpGate",
+        programs.python);
+  }
+  std::map<std::string, fs::path> files;
+  for (const auto& [name, file] : said.items()) files[name] = file.get<std::string>();
+  return files;
+}
+
 }  // namespace
 
 bool demand_current(const RunHeader& header, const fs::path& results, const Config& config) {
   const auto out_of_date = [&](const std::string& why) {
-    return SetupError(fmt::format("{} (run of {}) is out of date: {}; run `opgate run` again",
-                                  results.string(), header.started, why));
+    return setup_error("{} (run of {}) is out of date: {}; run `opgate run` again", results.string(),
+                       header.started, why);
   };
   const auto demand_same = [&](const fs::path& file, const std::string& then) {
     if (digest_of_file(file) != then) throw out_of_date(file.string() + " is another one now");
   };
   const auto lacks = [&](const std::string& what) {
-    return SetupError(fmt::format("{} (run of {}) has no results of {}; run `opgate run` again",
-                                  results.string(), header.started, what));
+    return setup_error("{} (run of {}) has no results of {}; run `opgate run` again", results.string(),
+                       header.started, what);
   };
   bool all_here = true;
   for (const auto* names : {&config.libraries, &config.specs}) {

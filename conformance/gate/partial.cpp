@@ -1,11 +1,9 @@
 #include "gate/partial.h"
 
-#include <fmt/format.h>
-#include <opgate/error.h>
-
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/errors.h"
 #include "device/device.h"
 #include "device/simulator.h"
 #include "inputs/call_key.h"
@@ -19,16 +17,14 @@ namespace {
 // Throws SetupError for samples or cases of which the run has only a part.
 Filter filter_of_whole_samples(const RunState& run) {
   if (!run.header.samples.empty()) {
-    throw SetupError(
-        fmt::format("{} has the samples of {} and not those of the specs; run again without --samples",
-                    run.file.string(), run.header.samples));
+    throw setup_error("{} has the samples of {} and not those of the specs; run again without --samples",
+                      run.file.string(), run.header.samples);
   }
   Filter filter = run.header.filter;
   if (filter.devices.empty() && !filter.chooses_cases()) return filter;
-  throw SetupError(
-      fmt::format("{} has only some devices or cases of its operators; run them again without --device "
-                  "and --case",
-                  run.file.string()));
+  throw setup_error(
+      "{} has only some devices or cases of its operators; run them again without --device and --case",
+      run.file.string());
 }
 
 }  // namespace
@@ -36,8 +32,8 @@ Filter filter_of_whole_samples(const RunState& run) {
 bool is_partial(const RunState& run) {
   const Filter filter = filter_of_whole_samples(run);
   if (filter.checks.empty()) return !filter.ops.empty();
-  throw SetupError(fmt::format("{} has only some checks of its operators; run them again without --check",
-                               run.file.string()));
+  throw setup_error("{} has only some checks of its operators; run them again without --check",
+                    run.file.string());
 }
 
 bool chose_the_same(const RunHeader& one, const RunHeader& other) {

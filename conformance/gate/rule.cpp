@@ -4,9 +4,18 @@
 
 namespace opgate {
 
+void RuleReport::add(Remark::Kind kind, std::string op, std::string what, std::string shown,
+                     std::string device, std::set<std::string> dtypes) {
+  add({kind, std::string(rule_), std::move(op), std::move(what), std::move(shown), std::move(device),
+       std::move(dtypes)});
+}
+
 Remarks judge_change(const Change& change) {
   Remarks remarks;
-  for (const Rule& rule : Registry<Rule>::instance().parts()) rule.judge(change, remarks);
+  for (const Rule& rule : Registry<Rule>::instance().parts()) {
+    RuleReport report(rule.name, remarks);
+    rule.judge(change, report);
+  }
   std::ranges::stable_sort(remarks, {}, &Remark::kind);
   return remarks;
 }

@@ -65,10 +65,33 @@ struct Change {
 
 using Remarks = std::vector<Remark>;
 
+/// Where a rule puts its remarks. `op`, `shown`, `device` and `dtypes` are as in a Remark.
+class RuleReport {
+ public:
+  RuleReport(std::string_view rule, Remarks& remarks) : rule_(rule), remarks_(remarks) {}
+
+  void add(Remark remark) { remarks_.push_back(std::move(remark)); }
+  void add(Remark::Kind kind, std::string op, std::string what, std::string shown = "",
+           std::string device = "", std::set<std::string> dtypes = {});
+  /// Add a refusal or a note: `about` are the arguments of add() after the kind.
+  template <class... About>
+  void refuse(About&&... about) {
+    add(Remark::Kind::refused, std::forward<About>(about)...);
+  }
+  template <class... About>
+  void note(About&&... about) {
+    add(Remark::Kind::note, std::forward<About>(about)...);
+  }
+
+ private:
+  std::string_view rule_;
+  Remarks& remarks_;
+};
+
 struct Rule {
   std::string_view name;
   Explanation explanation = {};  ///< from the Markdown file beside the code: a rule does not give it
-  void (*judge)(const Change&, Remarks&);
+  void (*judge)(const Change&, RuleReport&);
 };
 
 /// The remarks of all rules: refusals first, then improvements, then notes, each in the order of the rules'

@@ -1,10 +1,11 @@
 #include "gate/speeds.h"
 
 #include <fmt/format.h>
-#include <opgate/error.h>
 
 #include <fstream>
 #include <nlohmann/json.hpp>
+
+#include "base/errors.h"
 
 namespace opgate {
 namespace {
@@ -32,25 +33,24 @@ void add_line(const json& line, const std::string& machine, State& state) {
 
 void add_speeds(const std::filesystem::path& bench, const std::string& libraries, RunState& run) {
   std::ifstream stream(bench);
-  if (!stream) throw SetupError(fmt::format("cannot read {}; `opgate bench` writes it", bench.string()));
+  if (!stream) throw setup_error("cannot read {}; `opgate bench` writes it", bench.string());
   size_t number = 0;
   bool finished = false;
   try {
     for (std::string text; std::getline(stream, text);) {
       const json line = json::parse(text);
       if (++number == 1 && line.at("libraries") != libraries) {
-        throw SetupError(fmt::format(
-            "{} was measured with other builds of the libraries; run `opgate bench` again", bench.string()));
+        throw setup_error("{} was measured with other builds of the libraries; run `opgate bench` again",
+                          bench.string());
       }
       finished = line.contains("finished");
       if (number > 1 && !finished) add_line(line, machine_of(run.header), run.state);
     }
   } catch (const json::exception& error) {
-    throw SetupError(fmt::format("{}:{}: not a line of `opgate bench`: {}", bench.string(),
-                                 std::max<size_t>(number, 1), error.what()));
+    throw setup_error("{}:{}: not a line of `opgate bench`: {}", bench.string(), std::max<size_t>(number, 1),
+                      error.what());
   }
-  if (!finished)
-    throw SetupError(fmt::format("{} is unfinished; run `opgate bench` to its end", bench.string()));
+  if (!finished) throw setup_error("{} is unfinished; run `opgate bench` to its end", bench.string());
 }
 
 }  // namespace opgate

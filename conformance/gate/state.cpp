@@ -4,9 +4,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <nlohmann/json.hpp>
 
+#include "base/errors.h"
 #include "base/text.h"
 #include "device/simulator.h"
 #include "gate/broken.h"
@@ -133,8 +133,8 @@ class Gathering {
   DeviceState& device_of(const CaseParts& parts) {
     const auto found = run_.state.find(std::string(parts.op));
     if (found == run_.state.end()) {
-      throw SetupError(fmt::format("{} has a verdict on {}, which its first line does not have",
-                                   run_.file.string(), parts.op));
+      throw setup_error("{} has a verdict on {}, which its first line does not have", run_.file.string(),
+                        parts.op);
     }
     return found->second.devices[std::string(parts.device)];
   }
@@ -189,18 +189,17 @@ RunState state_of_run(const fs::path& results) {
        .defect = [&](const nlohmann::json& line) { gathering.take_defect(line); }});
   run.header = journal.header;
   if (run.header.shard != Shard{}) {
-    throw SetupError(fmt::format("{} is shard {} of a run; merge all of them first, with `opgate merge`",
-                                 results.string(), to_string(run.header.shard)));
+    throw setup_error("{} is shard {} of a run; merge all of them first, with `opgate merge`",
+                      results.string(), to_string(run.header.shard));
   }
   if (!journal.finished) {
-    throw SetupError(
-        fmt::format("{} is unfinished: {} of its {} cases have a verdict; complete it with "
-                    "`opgate run --resume`",
-                    results.string(), journal.entries, run.header.cases));
+    throw setup_error(
+        "{} is unfinished: {} of its {} cases have a verdict; complete it with `opgate run --resume`",
+        results.string(), journal.entries, run.header.cases);
   }
   if (journal.entries != run.header.cases) {
-    throw SetupError(fmt::format("{} is damaged: it has {} verdicts for its {} planned cases; run again",
-                                 results.string(), journal.entries, run.header.cases));
+    throw setup_error("{} is damaged: it has {} verdicts for its {} planned cases; run again",
+                      results.string(), journal.entries, run.header.cases);
   }
   gathering.finish();
   return run;

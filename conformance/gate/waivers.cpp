@@ -1,13 +1,14 @@
 #include "gate/waivers.h"
 
 #include <fmt/format.h>
-#include <opgate/error.h>
 
-#include <toml++/toml.h>
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdio>
 
+#include "base/errors.h"
+#include "base/files/toml_nodes.h"
 #include "base/text.h"
 #include "plan/patterns.h"
 
@@ -23,37 +24,33 @@ std::string date_text(const toml::node& node) {
   return date ? fmt::format("{:04}-{:02}-{:02}", date->year, date->month, date->day) : "";
 }
 
-Waiver waiver_from(const toml::table& table, const fs::path& file) {
+constexpr std::array<std::pair<std::string_view, std::string Waiver::*>, 7> kTexts{{
+    {"check", &Waiver::check},
+    {"op", &Waiver::op},
+    {"reason", &Waiver::reason},
+    {"issue", &Waiver::issue},
+    {"dtype", &Waiver::dtype},
+    {"device", &Waiver::device},
+    {"defect", &Waiver::defect},
+}};
+
+Waiver waiver_from(const toml::table& table, const TomlNodes& nodes) {
   Waiver waiver;
-  waiver.where = fmt::format("{}:{}", file.string(), static_cast<unsigned>(table.source().begin.line));
-  for (const auto& [key_, node] : table) {
-    const std::string_view key = key_.str();
-    const std::string text = node.value_or(std::string());
-    if (key == "check")
-      waiver.check = text;
-    else if (key == "op")
-      waiver.op = text;
-    else if (key == "reason")
-      waiver.reason = text;
-    else if (key == "issue")
-      waiver.issue = text;
+  waiver.where = nodes.place(table);
+  for (const auto& [key, node] : table) {
+    const auto text = std::ranges::find(kTexts, key.str(), [](const auto& row) { return row.first; });
+    if (text != kTexts.end())
+      waiver.*text->second = node.value_or(std::string());
     else if (key == "expires")
       waiver.expires = date_text(node);
-    else if (key == "dtype")
-      waiver.dtype = text;
-    else if (key == "device")
-      waiver.device = text;
-    else if (key == "defect")
-      waiver.defect = text;
     else
-      throw SetupError(
-          fmt::format("{}:{}: `{}` is no word of a waiver; there are check, op, reason, issue, "
-                      "expires, dtype, device and defect",
-                      file.string(), static_cast<unsigned>(node.source().begin.line), key));
+      throw setup_error(
+          "{}: `{}` is no word of a waiver; there are check, op, reason, issue, "
+          "expires, dtype, device and defect",
+          nodes.place(node), key.str());
   }
   const auto demand = [&](const std::string& value, std::string_view what, std::string_view example) {
-    if (value.empty())
-      throw SetupError(fmt::format("{}: this waiver has no {}: add {}", waiver.where, what, example));
+    if (value.empty()) throw setup_error("{}: this waiver has no {}: add {}", waiver.where, what, example);
   };
   demand(waiver.check, "check", "check = \"value.layout\"");
   demand(waiver.op, "operator", "op = \"layer_norm\"");
@@ -61,8 +58,7 @@ Waiver waiver_from(const toml::table& table, const fs::path& file) {
   demand(waiver.issue, "issue", "issue = \"https://...\", where the fix is tracked");
   demand(waiver.expires, "end", "expires = 2026-12-31, a date without quotes");
   if (waiver.check == kWaiverRule)
-    throw SetupError(
-        fmt::format("{}: the rule of waivers cannot be waived: remove this waiver", waiver.where));
+    throw setup_error("{}: the rule of waivers cannot be waived: remove this waiver", waiver.where);
   return waiver;
 }
 
@@ -123,32 +119,20 @@ std::vector<Waiver> read_waivers(const fs::path& file) {
   std::vector<Waiver> waivers;
   if (file.empty()) return waivers;
   if (!fs::exists(file)) {
-    throw SetupError(
-        fmt::format("there is no {}: create it, even if it is empty, or remove `waivers` from "
-                    "opgate.toml",
-                    file.string()));
+    throw setup_error("there is no {}: create it, even if it is empty, or remove `waivers` from opgate.toml",
+                      file.string());
   }
-  toml::table table;
-  try {
-    table = toml::parse_file(file.string());
-  } catch (const toml::parse_error& error) {
-    throw SetupError(fmt::format("{}:{}: {}", file.string(), static_cast<unsigned>(error.source().begin.line),
-                                 error.description()));
-  }
+  const TomlNodes nodes(file, "there are only [[waiver]] tables and max_days in this file");
   int64_t max_days = Waiver().max_days;
+  const toml::table table = parsed_toml(file);
   for (const auto& [key, node] : table) {
     if (key == "max_days") {
       max_days = node.value_or<int64_t>(0);
-      if (max_days <= 0)
-        throw SetupError(fmt::format("{}:{}: max_days is a number of days, such as 90", file.string(),
-                                     static_cast<unsigned>(node.source().begin.line)));
+      if (max_days <= 0) throw SetupError(nodes.place(node) + ": max_days is a number of days, such as 90");
       continue;
     }
-    if (key != "waiver" || !node.is_array_of_tables()) {
-      throw SetupError(fmt::format("{}:{}: there are only [[waiver]] tables and max_days in this file",
-                                   file.string(), static_cast<unsigned>(node.source().begin.line)));
-    }
-    for (const toml::node& entry : *node.as_array()) waivers.push_back(waiver_from(*entry.as_table(), file));
+    if (key != "waiver" || !node.is_array_of_tables()) nodes.wrong(node);
+    for (const toml::node& entry : *node.as_array()) waivers.push_back(waiver_from(*entry.as_table(), nodes));
   }
   for (Waiver& waiver : waivers) waiver.max_days = max_days;
   return waivers;

@@ -5,13 +5,12 @@
 #include <ATen/EmptyTensor.h>
 #include <ATen/ops/_neg_view.h>
 #include <ATen/ops/empty.h>
-#include <fmt/format.h>
-#include <opgate/error.h>
 
 #include <algorithm>
 #include <cstring>
 #include <new>
 
+#include "base/errors.h"
 #include "inputs/bad_inputs.h"
 #include "spec/spec.h"
 
@@ -205,8 +204,8 @@ at::Tensor lay_out(const at::Tensor& values, const Geometry& geometry, c10::Devi
 
 Arguments materialize(const CallKey& key, ValueCache& cache, const MaterializeOptions& options) {
   const auto cannot = [&](const char* why) {
-    return SpecError(fmt::format("{}: sample {} of {} cannot be made: {}", key.sample->where,
-                                 key.sample->name, key.spec->name, why));
+    return spec_error("{}: sample {} of {} cannot be made: {}", key.sample->where, key.sample->name,
+                      key.spec->name, why);
   };
   try {
     if (is_bad_input(key.variant)) return materialize_bad_input(key, cache, options);

@@ -1,11 +1,9 @@
 #include "inputs/bad_inputs.h"
 
-#include <fmt/format.h>
-#include <opgate/error.h>
-
 #include <algorithm>
 #include <cmath>
 
+#include "base/errors.h"
 #include "compare/float_format.h"
 #include "inputs/empty_group.h"
 #include "spec/spec.h"
@@ -74,8 +72,7 @@ BadInput find_bad_input(const CallKey& key) {
     if (found != all.end()) return std::move(*found);
     if (std::optional<BadInput> moved = with_another_element(*damage, all)) return *std::move(moved);
   }
-  throw SetupError(
-      fmt::format("'{}' is no bad input of sample {} of {}", key.variant, key.sample->name, key.spec->id));
+  throw setup_error("'{}' is no bad input of sample {} of {}", key.variant, key.sample->name, key.spec->id);
 }
 
 Arguments materialize_bad_input(const CallKey& key, ValueCache& cache, const MaterializeOptions& options) {

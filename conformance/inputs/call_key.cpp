@@ -3,12 +3,12 @@
 #include <c10/core/Device.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <opgate/error.h>
 
 #include <algorithm>
 
 #include "base/choices.h"
 #include "base/dtypes.h"
+#include "base/errors.h"
 #include "device/accelerator.h"
 #include "device/simulator.h"
 #include "inputs/variant.h"
@@ -41,9 +41,8 @@ void check_variant(const CallKey& key, std::string_view id) {
   if (key.is_contiguous()) return;
   const std::vector<Variant> choices = variants(*key.spec, *key.sample);
   if (std::ranges::find(choices, key.variant, &Variant::text) != choices.end()) return;
-  throw SetupError(fmt::format("{}: sample {} of {} has no variant '{}'; {}", id, key.sample->name,
-                               key.spec->id, key.variant,
-                               choices_for(key.variant, names_of(choices, &Variant::text))));
+  throw setup_error("{}: sample {} of {} has no variant '{}'; {}", id, key.sample->name, key.spec->id,
+                    key.variant, choices_for(key.variant, names_of(choices, &Variant::text)));
 }
 
 }  // namespace
@@ -74,35 +73,34 @@ unsigned block_orders_of(const CallKey& key, unsigned call) {
 CallKey parse_call_id(const std::vector<Spec>& specs, std::string_view id) {
   const std::vector<std::string_view> parts = split(id, '/');
   if (parts.size() != 5)
-    throw SetupError(fmt::format("'{}' is no call id; write it as OP/DTYPE/SAMPLE/VARIANT/DEVICE", id));
+    throw setup_error("'{}' is no call id; write it as OP/DTYPE/SAMPLE/VARIANT/DEVICE", id);
   CallKey key;
   const auto spec =
       std::ranges::find_if(specs, [&](const Spec& s) { return s.id == parts[0] || s.name == parts[0]; });
   if (spec == specs.end()) {
-    throw SetupError(fmt::format("{}: no spec for '{}'; {}", id, parts[0],
-                                 choices_for(parts[0], names_of(specs, &Spec::id))));
+    throw setup_error("{}: no spec for '{}'; {}", id, parts[0],
+                      choices_for(parts[0], names_of(specs, &Spec::id)));
   }
   key.spec = &*spec;
   const auto dtype = dtype_from_name(parts[1]);
-  if (!dtype)
-    throw SetupError(fmt::format("{}: '{}' is no dtype; write it as in torch.float32", id, parts[1]));
+  if (!dtype) throw setup_error("{}: '{}' is no dtype; write it as in torch.float32", id, parts[1]);
   key.dtype = *dtype;
   key.sample = spec->find_sample(parts[2]);
   if (key.sample == nullptr) {
-    throw SetupError(fmt::format("{}: {} has no sample '{}'; {}", id, spec->id, parts[2],
-                                 choices_for(parts[2], names_of(spec->samples, &Sample::name))));
+    throw setup_error("{}: {} has no sample '{}'; {}", id, spec->id, parts[2],
+                      choices_for(parts[2], names_of(spec->samples, &Sample::name)));
   }
   key.variant = parts[3];
   check_variant(key, id);
   key.simulated = parts[4] == kSimulatedDevice;
   const auto device = key.simulated ? kSimulatedType : device_type_named(parts[4]);
   if (!device) {
-    throw SetupError(fmt::format("{}: '{}' is none of the devices {}, {}", id, parts[4],
-                                 fmt::join(device_type_names(), ", "), kSimulatedDevice));
+    throw setup_error("{}: '{}' is none of the devices {}, {}", id, parts[4],
+                      fmt::join(device_type_names(), ", "), kSimulatedDevice);
   }
   key.device = *device;
   if (!spec->dtypes.contains(key.device)) {
-    throw SetupError(fmt::format("{}: {} is not promised on {}", id, spec->id, parts[4]));
+    throw setup_error("{}: {} is not promised on {}", id, spec->id, parts[4]);
   }
   return key;
 }

@@ -1,11 +1,9 @@
 #include "inputs/tensor_placement.h"
 
-#include <fmt/format.h>
-#include <opgate/error.h>
-
 #include <algorithm>
 #include <charconv>
 
+#include "base/errors.h"
 #include "spec/spec.h"
 
 namespace opgate {
@@ -63,8 +61,7 @@ std::vector<TensorPlacement> arrange(const CallKey& key) {
   if (key.is_contiguous()) return all;
   const std::string_view text = key.variant;
   const auto unknown = [&] {
-    return SetupError(
-        fmt::format("'{}' is no variant of sample {} of {}", text, key.sample->name, key.spec->id));
+    return setup_error("'{}' is no variant of sample {} of {}", text, key.sample->name, key.spec->id);
   };
   const auto find = [&](std::string_view name) -> TensorPlacement& {
     const auto found =

@@ -5,7 +5,6 @@
 #include <c10/core/ScalarType.h>
 #include <opgate/sample.h>
 
-#include <optional>
 #include <string>
 #include <vector>
 

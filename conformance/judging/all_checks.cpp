@@ -1,12 +1,10 @@
 #include "judging/all_checks.h"
 
-#include <fmt/format.h>
-#include <opgate/error.h>
-
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "base/choices.h"
+#include "base/errors.h"
 
 namespace opgate {
 
@@ -29,7 +27,7 @@ std::vector<std::string> ids_of(const std::vector<Check>& checks, bool Check::*f
 const Check& find_check(const std::vector<Check>& checks, std::string_view id) {
   const auto found = std::ranges::find(checks, id, &Check::name);
   if (found != checks.end()) return *found;
-  throw SetupError(fmt::format("no check is named '{}'; {}", id, choices_for(id, ids_of(checks))));
+  throw setup_error("no check is named '{}'; {}", id, choices_for(id, ids_of(checks)));
 }
 
 }  // namespace opgate

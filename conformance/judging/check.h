@@ -7,7 +7,6 @@
 
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "base/check_group.h"
 #include "base/explanation.h"

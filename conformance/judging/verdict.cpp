@@ -90,8 +90,6 @@ void to_json(nlohmann::json& json, const Judgement& judgement) {
 
 void from_json(const nlohmann::json& json, Judgement& judgement) {
   judgement = {.verdict = verdict_from_string(json.at("verdict").get<std::string>()),
-               .finding = {},
-               .reason = {},
                .worst_ulps = json.value("ulps", 0.0),
                .stack = json.value("stack", std::vector<std::string>{}),
                .given_by = json.value(kGivenBy, "") == kEvidence ? GivenBy::evidence : GivenBy::run,
@@ -101,8 +99,8 @@ void from_json(const nlohmann::json& json, Judgement& judgement) {
     judgement.finding = Finding{json.at("promised"),
                                 json.at("happened"),
                                 json.value("likely", ""),
-                                json.value("detail", std::vector<std::string>{}),
                                 {},
+                                json.value("detail", std::vector<std::string>{}),
                                 json.value("here", "")};
     for (const auto& [word, member] : kFaultWords)
       judgement.finding->fault.*member = json.value(word, std::string());

@@ -44,11 +44,12 @@ struct Fault {
 /// A broken promise, in words that let a reader who does not know OpGate fix the operator. Except `detail`,
 /// each text is a clause in lower case without a final period.
 struct Finding {
-  std::string promised;             ///< "the same result whatever the layout of `x`"
-  std::string happened;             ///< what differs, how much, where first
-  std::string likely;               ///< the cause, where the engine could tell; may be empty
-  std::vector<std::string> detail;  ///< further lines, shown as they are: neighbouring elements, schemas ...
+  std::string promised;     ///< "the same result whatever the layout of `x`"
+  std::string happened;     ///< what differs, how much, where first
+  std::string likely = {};  ///< the cause, where the engine could tell; may be empty
   Fault fault = {};
+  /// Further lines, shown as they are: neighbouring elements, schemas ...
+  std::vector<std::string> detail = {};
   /// The end of `happened` after ": ", if other calls show the same fault with another end: "where one
   /// element is -1, ...". Notes name such calls together.
   std::string here = {};
@@ -65,9 +66,9 @@ enum class GivenBy { run, evidence };
 
 struct Judgement {
   Verdict verdict = Verdict::pass;
-  std::optional<Finding> finding;  ///< where a promise is broken; of a pass: a note
-  std::string reason;              ///< for owed, invalid, crash, timeout: why; for a pass: a note
-  double worst_ulps = 0;           ///< the largest error of an element, in ulps; only of a pass
+  std::optional<Finding> finding = {};  ///< where a promise is broken; of a pass: a note
+  std::string reason = {};              ///< for owed, invalid, crash, timeout: why; for a pass: a note
+  double worst_ulps = 0;                ///< the largest error of an element, in ulps; only of a pass
   /// The operator's calls, the innermost first: for crash and timeout where it was, for a layout that is
   /// ignored where it reads the argument.
   std::vector<std::string> stack = {};
@@ -89,31 +90,24 @@ struct Judgement {
   std::string reason_without_remarks() const;
 
   static Judgement pass(double worst_ulps = 0) {
-    return {.verdict = Verdict::pass, .finding = {}, .reason = {}, .worst_ulps = worst_ulps};
+    return {.verdict = Verdict::pass, .worst_ulps = worst_ulps};
   }
   /// A pass of which the author should know something: what a draft does not promise and the operator lacks.
   static Judgement note(std::string reason) {
-    return {.verdict = Verdict::pass, .finding = {}, .reason = std::move(reason)};
+    return {.verdict = Verdict::pass, .reason = std::move(reason)};
   }
   /// A pass with a finding: what is likely a fault, and nobody has promised the contrary.
-  static Judgement note(Finding finding) {
-    return {.verdict = Verdict::pass, .finding = std::move(finding), .reason = {}};
-  }
-  static Judgement fail(Finding finding) {
-    return {.verdict = Verdict::fail, .finding = std::move(finding), .reason = {}};
-  }
+  static Judgement note(Finding finding) { return {.verdict = Verdict::pass, .finding = std::move(finding)}; }
+  static Judgement fail(Finding finding) { return {.verdict = Verdict::fail, .finding = std::move(finding)}; }
   static Judgement invalid(std::string reason) {
-    return {.verdict = Verdict::invalid, .finding = {}, .reason = std::move(reason)};
+    return {.verdict = Verdict::invalid, .reason = std::move(reason)};
   }
   /// A process has ended, or the device has failed, while it made the call.
   static Judgement crash(std::string reason, std::string ended) {
-    return {.verdict = Verdict::crash, .finding = {}, .reason = std::move(reason), .ended = std::move(ended)};
+    return {.verdict = Verdict::crash, .reason = std::move(reason), .ended = std::move(ended)};
   }
   static Judgement owed(std::string reason, bool asked_on_simulator = false) {
-    return {.verdict = Verdict::owed,
-            .finding = {},
-            .reason = std::move(reason),
-            .asked_on_simulator = asked_on_simulator};
+    return {.verdict = Verdict::owed, .reason = std::move(reason), .asked_on_simulator = asked_on_simulator};
   }
   static Judgement pass_by_evidence(std::string reason) {
     Judgement judgement = note(std::move(reason));

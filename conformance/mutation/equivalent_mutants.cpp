@@ -1,30 +1,23 @@
 #include "mutation/equivalent_mutants.h"
 
-#include <fmt/format.h>
-#include <opgate/error.h>
-
-#include <toml++/toml.h>
+#include "base/errors.h"
+#include "base/files/toml_nodes.h"
 
 namespace opgate {
 EquivalentMutants::EquivalentMutants(const std::filesystem::path& file) {
   if (file.empty()) return;
-  toml::table table;
-  try {
-    table = toml::parse_file(file.string());
-  } catch (const toml::parse_error& error) {
-    throw SetupError(fmt::format("{}:{}: {}", file.string(), error.source().begin.line, error.description()));
-  }
+  const toml::table table = parsed_toml(file);
   const toml::array* entries = table["equivalent"].as_array();
   if (entries == nullptr) {
-    throw SetupError(fmt::format("{}: there is no table [[equivalent]]", file.string()));
+    throw setup_error("{}: there is no table [[equivalent]]", file.string());
   }
   for (const toml::node& node : *entries) {
     const toml::table* entry = node.as_table();
     const auto word = [&](std::string_view key) {
       const auto value = entry == nullptr ? std::nullopt : (*entry)[key].value<std::string>();
       if (!value) {
-        throw SetupError(fmt::format("{}:{}: an equivalent mutant needs the text `{}`", file.string(),
-                                     node.source().begin.line, key));
+        throw setup_error("{}:{}: an equivalent mutant needs the text `{}`", file.string(),
+                          node.source().begin.line, key);
       }
       // Sources are wrapped in other places than this file.
       return in_one_line(*value);

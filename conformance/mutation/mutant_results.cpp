@@ -1,11 +1,9 @@
 #include "mutation/mutant_results.h"
 
-#include <fmt/format.h>
-#include <opgate/error.h>
-
 #include <array>
 #include <fstream>
 
+#include "base/errors.h"
 #include "mutation/mutant_json.h"
 
 namespace opgate {
@@ -42,7 +40,7 @@ std::string mutant_line(const MutantResult& result) {
 
 std::vector<MutantResult> read_mutants(const std::filesystem::path& file) {
   std::ifstream lines(file);
-  if (!lines) throw SetupError(fmt::format("cannot read {}; `opgate mutate` writes it", file.string()));
+  if (!lines) throw setup_error("cannot read {}; `opgate mutate` writes it", file.string());
   std::vector<MutantResult> results;
   for (std::string text; std::getline(lines, text);) {
     try {
@@ -59,8 +57,8 @@ std::vector<MutantResult> read_mutants(const std::filesystem::path& file) {
       }
       result.because = line.value("because", "");
     } catch (const nlohmann::json::exception& error) {
-      throw SetupError(fmt::format("{}:{}: not a line of `opgate mutate`: {}", file.string(),
-                                   results.size() + 1, error.what()));
+      throw setup_error("{}:{}: not a line of `opgate mutate`: {}", file.string(), results.size() + 1,
+                        error.what());
     }
   }
   return results;

@@ -6,7 +6,6 @@
 #include <map>
 #include <memory>
 #include <numeric>
-#include <set>
 
 #include "judging/verdict.h"
 #include "mutation/worker_templates.h"

@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "base/dtypes.h"
+#include "base/errors.h"
 #include "base/text.h"
 #include "compare/kept_results.h"
 #include "device/device.h"
@@ -28,17 +29,17 @@ constexpr const char* kModelName = "model";
 constexpr const char* kManifestKey = "opgate";
 
 json read_manifest(const std::filesystem::path& file) {
-  if (!std::filesystem::exists(file)) throw SetupError(fmt::format("package {} is missing", file.string()));
+  if (!std::filesystem::exists(file)) throw setup_error("package {} is missing", file.string());
   std::unordered_map<std::string, std::string> metadata;
   try {
     metadata = Loader::load_metadata_from_package(file.string(), kModelName);
   } catch (const std::exception& error) {
-    throw SetupError(fmt::format("{} is no readable AOTInductor package (truncated, or not one at all): {}",
-                                 file.string(), first_line(error.what())));
+    throw setup_error("{} is no readable AOTInductor package (truncated, or not one at all): {}",
+                      file.string(), first_line(error.what()));
   }
   if (!metadata.contains(kManifestKey)) {
-    throw SetupError(fmt::format(
-        "{} has no OpGate manifest, so its inputs are unknown; make it with `opgate run`", file.string()));
+    throw setup_error("{} has no OpGate manifest, so its inputs are unknown; make it with `opgate run`",
+                      file.string());
   }
   return json::parse(metadata[kManifestKey]);
 }
@@ -52,7 +53,7 @@ PackagedCall call_from(const json& described) {
   call.spec->kind = described.at("kind") == "op" ? Spec::Kind::op : Spec::Kind::model;
   call.spec->samples.push_back(sample_from_json(described.at("sample")));
   const auto dtype = dtype_from_name(described.at("dtype").get<std::string>());
-  if (!dtype) throw SetupError(fmt::format("{}: unknown dtype", call.id));
+  if (!dtype) throw setup_error("{}: unknown dtype", call.id);
   call.dtype = *dtype;
   call.variant = described.at("variant");
   call.outputs = described.at("outputs");
@@ -75,9 +76,9 @@ Package::Package(std::filesystem::path file, size_t runners) : file_(std::move(f
     for (const auto& [op, schema] : manifest.at("schemas").items()) schemas_.emplace_back(op, schema);
     for (const json& call : manifest.at("calls")) calls_.push_back(call_from(call));
   } catch (const json::exception& error) {
-    throw SetupError(fmt::format(
+    throw setup_error(
         "{} has a manifest of another version of OpGate: {}; make the package again with `opgate run`",
-        file_.string(), error.what()));
+        file_.string(), error.what());
   }
   if (const auto reason = missing_device(device_)) {
     throw DeviceMissing(fmt::format("{} was made for {}: {}", file_.string(), device_name(device_), *reason));
@@ -85,9 +86,8 @@ Package::Package(std::filesystem::path file, size_t runners) : file_(std::move(f
   enable_device(device_);
   for (const auto& [op, schema] : schemas_) {
     if (!find_op(op)) {
-      throw SetupError(
-          fmt::format("{} needs {}, which no loaded library defines; name the library with --library",
-                      file_.string(), op));
+      throw setup_error("{} needs {}, which no loaded library defines; name the library with --library",
+                        file_.string(), op);
     }
   }
   for (PackagedCall& call : calls_) {
@@ -103,7 +103,7 @@ Package::Package(std::filesystem::path file, size_t runners) : file_(std::move(f
   try {
     loader_ = std::make_unique<Loader>(file_.string(), kModelName, /*run_single_threaded=*/false, runners);
   } catch (const std::exception& error) {
-    throw SetupError(fmt::format("{} cannot be loaded: {}", file_.string(), first_line(error.what())));
+    throw setup_error("{} cannot be loaded: {}", file_.string(), first_line(error.what()));
   }
 }
 

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "base/errors.h"
 #include "base/files/files.h"
 #include "base/sha1.h"
 #include "device/simulator.h"
@@ -24,8 +25,8 @@ json read_json(const std::filesystem::path& file) {
 // only its digest shows the damage.
 void check_unaltered(const std::filesystem::path& file, const std::string& sha1) {
   if (sha1_of(content_of(file)) == sha1) return;
-  throw SetupError(fmt::format(
-      "{} is not the file that was made (its SHA-1 is another); remove it and run again", file.string()));
+  throw setup_error("{} is not the file that was made (its SHA-1 is another); remove it and run again",
+                    file.string());
 }
 
 }  // namespace

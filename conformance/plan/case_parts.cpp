@@ -1,10 +1,9 @@
 #include "plan/case_parts.h"
 
-#include <fmt/format.h>
-#include <opgate/error.h>
-
 #include <array>
 #include <optional>
+
+#include "base/errors.h"
 
 namespace opgate {
 namespace {
@@ -26,16 +25,15 @@ std::optional<std::array<std::string_view, N>> split(std::string_view id) {
 CaseParts parts_of_case(std::string_view id) {
   const auto parts = split<6>(id);
   if (!parts)
-    throw SetupError(fmt::format(
-        "'{}' is not the id of a case, OP/DTYPE/SAMPLE/VARIANT/DEVICE/CHECK; see `opgate list cases`", id));
+    throw setup_error(
+        "'{}' is not the id of a case, OP/DTYPE/SAMPLE/VARIANT/DEVICE/CHECK; see `opgate list cases`", id);
   const auto& [op, dtype, sample, variant, device, check] = *parts;
   return {op, dtype, sample, variant, device, check, id.substr(0, id.size() - check.size() - 1)};
 }
 
 CaseParts parts_of_call(std::string_view id) {
   const auto parts = split<5>(id);
-  if (!parts)
-    throw SetupError(fmt::format("'{}' is not the id of a call, OP/DTYPE/SAMPLE/VARIANT/DEVICE", id));
+  if (!parts) throw setup_error("'{}' is not the id of a call, OP/DTYPE/SAMPLE/VARIANT/DEVICE", id);
   const auto& [op, dtype, sample, variant, device] = *parts;
   return {op, dtype, sample, variant, device, {}, id};
 }

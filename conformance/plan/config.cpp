@@ -2,14 +2,15 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <opgate/error.h>
 
-#include <toml++/toml.h>
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <sstream>
 
+#include "base/errors.h"
 #include "base/files/files.h"
+#include "base/files/toml_nodes.h"
 
 namespace opgate {
 namespace fs = std::filesystem;
@@ -17,87 +18,81 @@ namespace {
 
 constexpr std::string_view kFileName = "opgate.toml";
 
+template <class Member>
+struct Setting {
+  std::string_view key;
+  Member Config::*member;
+};
+constexpr std::array kNames{Setting{"libraries", &Config::libraries}, Setting{"specs", &Config::specs},
+                            Setting{"python", &Config::modules}};
+constexpr std::array kFolders{Setting{"python_path", &Config::python_path},
+                              Setting{"library_path", &Config::library_path},
+                              Setting{"sources", &Config::sources}, Setting{"packages", &Config::packages}};
+constexpr std::array kPlaces{
+    Setting{"output", &Config::output},           Setting{"recorded", &Config::recorded},
+    Setting{"regressions", &Config::regressions}, Setting{"ledger", &Config::ledger},
+    Setting{"waivers", &Config::waivers},         Setting{"evidence", &Config::evidence},
+    Setting{"signers", &Config::signers}};
+
+// The member of the setting with this key; none if no setting has it.
+template <class Settings>
+auto member(const Settings& settings, std::string_view key) {
+  const auto found = std::ranges::find(settings, key, &Settings::value_type::key);
+  return found == settings.end() ? std::nullopt : std::optional(found->member);
+}
+
 std::vector<std::string> strings(const toml::node& node, const fs::path& file, std::string_view key) {
-  std::vector<std::string> values;
-  const auto wrong = [&](const toml::node& at) {
-    throw SetupError(
-        fmt::format("{}:{}: `{}` must be a list of strings", file.string(), at.source().begin.line, key));
-  };
-  const toml::array* array = node.as_array();
-  if (array == nullptr) wrong(node);
-  for (const toml::node& element : *array) {
-    const auto text = element.value<std::string>();
-    if (!text) wrong(element);
-    values.push_back(*text);
-  }
-  return values;
+  return TomlNodes(file, fmt::format("`{}` must be a list of strings", key)).texts(node);
 }
 
 std::map<std::string, std::string> variables(const toml::node& node, const fs::path& file) {
-  std::map<std::string, std::string> values;
-  const toml::table* table = node.as_table();
-  const auto wrong = [&](const toml::node& at) {
-    throw SetupError(
-        fmt::format("{}:{}: `environment` must be a table of strings, such as {{ NAME = \"1\" }}",
-                    file.string(), at.source().begin.line));
-  };
-  if (table == nullptr) wrong(node);
-  for (const auto& [name, value] : *table) {
-    if (!value.is_string()) wrong(value);
-    values[std::string(name.str())] = *value.value<std::string>();
-  }
-  return values;
+  return TomlNodes(file, "`environment` must be a table of strings, such as { NAME = \"1\" }")
+      .texts_by_name(node);
 }
 
 BuildRecipe recipe(const toml::node& node, const fs::path& file) {
   BuildRecipe recipe;
-  const toml::table* table = node.as_table();
-  const auto wrong = [&](const toml::node& at) {
-    throw SetupError(
-        fmt::format("{}:{}: `build` must be a table such as {{ command = \"make\", folder = "
-                    "\"build\" }}, where the folder may be left out",
-                    file.string(), at.source().begin.line));
-  };
-  if (table == nullptr || !table->contains("command")) wrong(node);
-  for (const auto& [key, value] : *table) {
-    if (key == "command" && value.is_string())
-      recipe.command = *value.value<std::string>();
-    else if (key == "folder" && value.is_string())
-      recipe.folder = *value.value<std::string>();
+  const TomlNodes nodes(
+      file,
+      "`build` must be a table such as { command = \"make\", folder = \"build\" }, where the "
+      "folder may be left out");
+  const toml::table& table = nodes.table(node);
+  if (!table.contains("command")) nodes.wrong(node);
+  for (const auto& [key, value] : table) {
+    if (key == "command")
+      recipe.command = nodes.text(value);
+    else if (key == "folder")
+      recipe.folder = nodes.text(value);
     else
-      wrong(value);
+      nodes.wrong(value);
   }
   return recipe;
 }
 
 MutationRecipe mutation_recipe(const toml::node& node, const fs::path& file) {
   MutationRecipe recipe;
-  const auto wrong = [&](const toml::node& at) {
-    throw SetupError(fmt::format(
-        "{}:{}: `mutation` must be a table of sources, without (lists of strings), command, folder, "
-        "equivalent (a string each), environment (a table of strings) and least (a percentage)",
-        file.string(), at.source().begin.line));
-  };
-  const toml::table* table = node.as_table();
-  if (table == nullptr) wrong(node);
-  for (const auto& [key, value] : *table) {
+  const TomlNodes nodes(
+      file,
+      "`mutation` must be a table of sources, without (lists of strings), command, folder, "
+      "equivalent (a string each), environment (a table of strings) and least (a percentage)");
+  for (const auto& [key, value] : nodes.table(node)) {
     if (key == "sources")
       recipe.sources = strings(value, file, "mutation.sources");
     else if (key == "without")
       recipe.without = strings(value, file, "mutation.without");
-    else if (key == "command" && value.is_string())
-      recipe.build.command = *value.value<std::string>();
-    else if (key == "folder" && value.is_string())
-      recipe.build.folder = *value.value<std::string>();
+    else if (key == "command")
+      recipe.build.command = nodes.text(value);
+    else if (key == "folder")
+      recipe.build.folder = nodes.text(value);
     else if (key == "environment")
       recipe.environment = variables(value, file);
-    else if (key == "equivalent" && value.is_string())
-      recipe.equivalent = file.parent_path() / *value.value<std::string>();
+    else if (key == "equivalent")
+      recipe.equivalent = file.parent_path() / nodes.text(value);
     else if (const auto least = value.value<double>();
              key == "least" && least && *least >= 0 && *least <= 100)
       recipe.least = *least;
     else
-      wrong(value);
+      nodes.wrong(value);
   }
   return recipe;
 }
@@ -123,18 +118,18 @@ void add_kernels(const toml::node& node, const fs::path& base, Config& config) {
     const auto kernel = read_kernel_folder(folder);
     if (!kernel) {
       const std::vector<std::string> builds = builds_in(folder);
-      throw SetupError(
-          fmt::format("{}: `kernels` names {}, which has no metadata.json with an \"id\" and a \"name\", as "
-                      "kernel-builder writes it; {}",
-                      place, folder.string(),
-                      builds.empty() ? "build the kernel, or name the folder of one build, such as "
-                                       "build/torch29-cxx11-cpu-x86_64-linux"
-                                     : fmt::format("name one of {}", fmt::join(builds, ", "))));
+      throw setup_error(
+          "{}: `kernels` names {}, which has no metadata.json with an \"id\" and a \"name\", as "
+          "kernel-builder writes it; {}",
+          place, folder.string(),
+          builds.empty() ? "build the kernel, or name the folder of one build, such as "
+                           "build/torch29-cxx11-cpu-x86_64-linux"
+                         : fmt::format("name one of {}", fmt::join(builds, ", ")));
     }
     for (const KernelFolder& other : config.kernels) {
       if (other.name == kernel->name)
-        throw SetupError(fmt::format("{}: `kernels` names two builds of {}, {} and {}; name one of them",
-                                     place, other.name, other.folder.string(), folder.string()));
+        throw setup_error("{}: `kernels` names two builds of {}, {} and {}; name one of them", place,
+                          other.name, other.folder.string(), folder.string());
     }
     config.kernels.push_back(*kernel);
   }
@@ -153,8 +148,8 @@ fs::path first_in(const std::vector<fs::path>& places, const fs::path& name, con
   }
   std::vector<std::string> looked;
   for (const fs::path& place : places) looked.push_back(place.string());
-  throw SetupError(fmt::format("library {} is missing; looked in {}. Build it, or give its path in {}",
-                               name.string(), fmt::join(looked, ", "), config.string()));
+  throw setup_error("library {} is missing; looked in {}. Build it, or give its path in {}", name.string(),
+                    fmt::join(looked, ", "), config.string());
 }
 
 fs::path program_library_folder() { return this_executable().parent_path().parent_path() / "lib"; }
@@ -172,61 +167,30 @@ Config read_config(fs::path file) {
   if (file.empty()) {
     const auto nearest = nearest_config();
     if (!nearest) {
-      throw SetupError(fmt::format("no {} in {} or above it; write one, or name it with --config", kFileName,
-                                   fs::current_path().string()));
+      throw setup_error("no {} in {} or above it; write one, or name it with --config", kFileName,
+                        fs::current_path().string());
     }
     file = *nearest;
   }
   if (fs::is_directory(file)) {
-    throw SetupError(fmt::format("--config names a folder, {}; name the file in it", file.string()));
+    throw setup_error("--config names a folder, {}; name the file in it", file.string());
   }
   Config config;
   config.file = fs::absolute(file).lexically_normal();
   const fs::path base = config.file.parent_path();
   config.output = base / ".opgate";
-  toml::table table;
-  try {
-    table = toml::parse_file(config.file.string());
-  } catch (const toml::parse_error& error) {
-    const auto line = error.source().begin.line;
-    throw SetupError(fmt::format("{}{}: {}", file.string(), line > 0 ? fmt::format(":{}", line) : "",
-                                 fs::exists(file) ? error.description() : "no such file"));
-  }
-  const auto path = [&](const toml::node& node) {
-    return (base / *node.value<std::string>()).lexically_normal();
-  };
+  if (!fs::exists(file)) throw setup_error("{}: no such file", file.string());
+  const toml::table table = parsed_toml(file);
   for (const auto& [key_, node] : table) {
     const std::string_view key = key_.str();
-    if (key == "libraries")
-      config.libraries = strings(node, file, key);
-    else if (key == "specs")
-      config.specs = strings(node, file, key);
-    else if (key == "python")
-      config.modules = strings(node, file, key);
+    if (const auto names = member(kNames, key))
+      config.*(*names) = strings(node, file, key);
+    else if (const auto places = member(kFolders, key))
+      config.*(*places) = folders(strings(node, file, key), base);
+    else if (const auto place = member(kPlaces, key); place && node.is_string())
+      config.*(*place) = (base / *node.value<std::string>()).lexically_normal();
     else if (key == "kernels")
       add_kernels(node, base, config);
-    else if (key == "python_path")
-      config.python_path = folders(strings(node, file, key), base);
-    else if (key == "library_path")
-      config.library_path = folders(strings(node, file, key), base);
-    else if (key == "output" && node.is_string())
-      config.output = path(node);
-    else if (key == "recorded" && node.is_string())
-      config.recorded = path(node);
-    else if (key == "regressions" && node.is_string())
-      config.regressions = path(node);
-    else if (key == "ledger" && node.is_string())
-      config.ledger = path(node);
-    else if (key == "waivers" && node.is_string())
-      config.waivers = path(node);
-    else if (key == "evidence" && node.is_string())
-      config.evidence = path(node);
-    else if (key == "signers" && node.is_string())
-      config.signers = path(node);
-    else if (key == "sources")
-      config.sources = folders(strings(node, file, key), base);
-    else if (key == "packages")
-      config.packages = folders(strings(node, file, key), base);
     else if (key == "build")
       config.build = recipe(node, file);
     else if (key == "mutation")
@@ -234,11 +198,11 @@ Config read_config(fs::path file) {
     else if (key == "environment")
       config.environment = variables(node, file);
     else
-      throw SetupError(fmt::format(
+      throw setup_error(
           "{}:{}: `{}` is no setting of OpGate; there are libraries, specs, python, kernels, "
           "python_path, library_path, sources, packages (lists of strings), output, recorded, regressions, "
           "ledger, waivers, evidence, signers (a string each), build, mutation and environment (tables)",
-          file.string(), node.source().begin.line, key));
+          file.string(), node.source().begin.line, key);
   }
   // After the keys, which may come in any order.
   for (const KernelFolder& kernel : config.kernels) {

@@ -1,12 +1,13 @@
 #include "plan/keywords.h"
 
 #include <fmt/format.h>
-#include <opgate/error.h>
 
 #include <algorithm>
 #include <cctype>
 #include <utility>
 #include <vector>
+
+#include "base/errors.h"
 
 namespace opgate {
 namespace {
@@ -107,10 +108,10 @@ class KeywordParser {
   }
 
   [[noreturn]] void wrong(const std::string& what) const {
-    throw SetupError(
-        fmt::format("-k '{}': {}; write words of case ids with and, or, not and parentheses, such as "
-                    "\"relu and not value\"",
-                    expression_, what));
+    throw setup_error(
+        "-k '{}': {}; write words of case ids with and, or, not and parentheses, such as "
+        "\"relu and not value\"",
+        expression_, what);
   }
 
   const std::string expression_;

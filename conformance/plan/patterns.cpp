@@ -1,14 +1,13 @@
 #include "plan/patterns.h"
 
-#include <fmt/format.h>
 #include <fnmatch.h>
-#include <opgate/error.h>
 
 #include <algorithm>
 #include <ranges>
 
 #include "base/check_group.h"
 #include "base/choices.h"
+#include "base/errors.h"
 
 namespace opgate {
 
@@ -32,8 +31,8 @@ void demand_matches(std::string_view what, const std::vector<std::string>& patte
     };
     if (std::ranges::any_of(names, named)) continue;
     const auto all = std::views::keys(names);
-    throw SetupError(
-        fmt::format("no {} matches '{}'; {}", what, pattern, choices_for(pattern, {all.begin(), all.end()})));
+    throw setup_error("no {} matches '{}'; {}", what, pattern,
+                      choices_for(pattern, {all.begin(), all.end()}));
   }
 }
 

@@ -1,8 +1,6 @@
 #include "plan/plan.h"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <opgate/error.h>
 
 #include <algorithm>
 #include <charconv>
@@ -11,6 +9,7 @@
 #include <ranges>
 #include <set>
 
+#include "base/errors.h"
 #include "base/text.h"
 #include "device/accelerator.h"
 #include "device/simulator.h"
@@ -66,7 +65,7 @@ class Planner {
   void demand_matched_cases() const {
     for (size_t i = 0; i < case_matched_.size(); ++i) {
       if (case_matched_[i]) continue;
-      throw SetupError(fmt::format("no case matches '{}'; see `opgate list cases`", filter_.cases[i]));
+      throw setup_error("no case matches '{}'; see `opgate list cases`", filter_.cases[i]);
     }
   }
 
@@ -155,8 +154,7 @@ std::vector<const Spec*> ordered(const std::vector<Spec>& specs, const std::stri
 
 void demand_order(const std::string& order) {
   if (order.empty() || order == kReversed || seed_in(order)) return;
-  throw SetupError(
-      fmt::format("--order {}: give \"reversed\", or a number that seeds a random order", order));
+  throw setup_error("--order {}: give \"reversed\", or a number that seeds a random order", order);
 }
 
 std::string pattern_of(std::string_view text) {

@@ -1,9 +1,10 @@
 #include "plan/shard.h"
 
 #include <fmt/format.h>
-#include <opgate/error.h>
 
 #include <charconv>
+
+#include "base/errors.h"
 
 namespace opgate {
 namespace {
@@ -24,8 +25,8 @@ Shard shard_from_string(std::string_view text) {
   Shard shard{positive(text.substr(0, slash)), 0};
   if (slash != std::string_view::npos) shard.count = positive(text.substr(slash + 1));
   if (shard.index == 0 || shard.index > shard.count) {
-    throw SetupError(fmt::format(
-        "'{}' is no shard: write I/N with I from 1 to N, such as 2/3 for the second of three", text));
+    throw setup_error("'{}' is no shard: write I/N with I from 1 to N, such as 2/3 for the second of three",
+                      text);
   }
   return shard;
 }

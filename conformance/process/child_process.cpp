@@ -1,8 +1,6 @@
 #include "process/child_process.h"
 
 #include <fcntl.h>
-#include <fmt/format.h>
-#include <opgate/error.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -14,6 +12,8 @@
 #include <cstdio>
 #include <cstring>
 #include <thread>
+
+#include "base/errors.h"
 
 namespace opgate {
 namespace {
@@ -27,7 +27,7 @@ ChildPipes::ChildPipes() {
   std::array<int, 2> in{};
   std::array<int, 2> out{};
   if (pipe2(in.data(), O_CLOEXEC) != 0 || pipe2(out.data(), O_CLOEXEC) != 0) {
-    throw SetupError(fmt::format("cannot start a worker: {}", std::strerror(errno)));
+    throw setup_error("cannot start a worker: {}", std::strerror(errno));
   }
   commands.reset(in[1]);
   answers.reset(out[0]);

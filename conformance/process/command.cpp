@@ -2,16 +2,16 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <opgate/error.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstring>
 #include <deque>
-#include <filesystem>
 #include <fstream>
 #include <sstream>
+
+#include "base/errors.h"
 
 extern char** environ;
 
@@ -62,8 +62,7 @@ pid_t spawn(const Command& command, const posix_spawn_file_actions_t& files,
   const int status = posix_spawnp(&pid, program_of(command).c_str(), &files, &attributes,
                                   pointers(words).data(), pointers(variables).data());
   if (status != 0) {
-    throw SetupError(
-        fmt::format("cannot start '{}': {}", fmt::join(command.words, " "), std::strerror(status)));
+    throw setup_error("cannot start '{}': {}", fmt::join(command.words, " "), std::strerror(status));
   }
   return pid;
 }

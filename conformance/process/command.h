@@ -13,7 +13,7 @@ namespace opgate {
 
 struct Command {
   std::vector<std::string> words;
-  std::map<std::string, std::string> environment;  ///< added to this process's own
+  std::map<std::string, std::string> environment = {};  ///< added to this process's own
 };
 
 /// Starts the program with these files and attributes, and returns its process id. Throws SetupError if it

@@ -4,7 +4,6 @@
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
-#include <opgate/error.h>
 #include <sched.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -15,6 +14,8 @@
 #include <cstddef>
 #include <cstring>
 #include <iterator>
+
+#include "base/errors.h"
 
 namespace opgate {
 namespace {
@@ -56,7 +57,7 @@ void limit_memory(uint64_t bytes) {
   // than they use.
   const rlimit limit{bytes, bytes};
   if (setrlimit(RLIMIT_DATA, &limit) != 0) {
-    throw SetupError(fmt::format("cannot limit memory to {} bytes: {}", bytes, std::strerror(errno)));
+    throw setup_error("cannot limit memory to {} bytes: {}", bytes, std::strerror(errno));
   }
 }
 
@@ -87,9 +88,9 @@ void forbid_processes() {
   // TSYNC applies the filter to all threads: libraries may have started some while they were loaded.
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
       syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program) != 0) {
-    throw SetupError(fmt::format(
+    throw setup_error(
         "cannot keep operators from starting processes: {}; OpGate needs a kernel with seccomp filters",
-        std::strerror(errno)));
+        std::strerror(errno));
   }
 }
 

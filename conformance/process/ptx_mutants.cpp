@@ -1,7 +1,5 @@
 #include "process/ptx_mutants.h"
 
-#include <fmt/format.h>
-#include <opgate/error.h>
 #include <opgate_sim/loaded.h>
 
 #include <atomic>
@@ -14,6 +12,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/errors.h"
 #include "base/files/files.h"
 #include "process/mutants.h"
 
@@ -41,7 +40,7 @@ std::vector<PtxSource> read_ptx_sources() {
   const char* const file = std::getenv("OPGATE_PTX_MUTANTS");
   if (file == nullptr) return {};
   const std::string table = content_of(file);
-  if (table.empty()) throw SetupError(fmt::format("{} of OPGATE_PTX_MUTANTS cannot be read", file));
+  if (table.empty()) throw setup_error("{} of OPGATE_PTX_MUTANTS cannot be read", file);
   std::vector<PtxSource> sources;
   for (const auto& described : nlohmann::json::parse(table)) {
     PtxSource source{std::string(without_end(content_of(described.at("file")))), {}};

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <opgate/error.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -14,6 +13,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/errors.h"
 #include "base/files/descriptor.h"
 #include "process/interrupt.h"
 
@@ -48,8 +48,8 @@ int run_to_end(const Command& command, const fs::path& folder, const fs::path& l
   fs::create_directories(log.parent_path(), ignored);
   const Descriptor file(open(log.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
   if (!file.is_open()) {
-    throw SetupError(fmt::format("cannot write {}: {}; give another folder with --output", log.string(),
-                                 std::strerror(errno)));
+    throw setup_error("cannot write {}: {}; give another folder with --output", log.string(),
+                      std::strerror(errno));
   }
   posix_spawn_file_actions_t files;
   posix_spawn_file_actions_init(&files);
@@ -57,8 +57,8 @@ int run_to_end(const Command& command, const fs::path& folder, const fs::path& l
   posix_spawn_file_actions_adddup2(&files, file.get(), STDOUT_FILENO);
   if (errors == Errors::logged) posix_spawn_file_actions_adddup2(&files, file.get(), STDERR_FILENO);
   if (posix_spawn_file_actions_addchdir_np(&files, folder.c_str()) != 0) {
-    throw SetupError(fmt::format("cannot run '{}' in {}: this needs glibc 2.29 or newer",
-                                 fmt::join(command.words, " "), folder.string()));
+    throw setup_error("cannot run '{}' in {}: this needs glibc 2.29 or newer", fmt::join(command.words, " "),
+                      folder.string());
   }
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
@@ -103,8 +103,8 @@ void become(const Command& command) {
   for (const std::string& word : command.words) words.push_back(const_cast<char*>(word.c_str()));
   words.push_back(nullptr);
   execvp(words.front(), words.data());
-  throw SetupError(fmt::format("cannot run {}: {}; set OPGATE_PYTHON to a Python that has torch",
-                               command.words.front(), std::strerror(errno)));
+  throw setup_error("cannot run {}: {}; set OPGATE_PYTHON to a Python that has torch", command.words.front(),
+                    std::strerror(errno));
 }
 
 std::optional<Ended> end_of(const Command& command, const fs::path& input) {

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <optional>
 #include <set>
 #include <sstream>
 
@@ -138,7 +137,7 @@ class Reader {
     const fs::path folder = manifest.empty() ? file.parent_path() : manifest;
     const fs::path log = config_.output / "dependencies.txt";
     // -n, so that ninja does not open its logs for writing.
-    const int status = run_to_end({{"ninja", "-n", "-t", "deps"}, {}}, folder, log, Errors::logged);
+    const int status = run_to_end({{"ninja", "-n", "-t", "deps"}}, folder, log, Errors::logged);
     if (status == 0) {
       for (DependencyRule& rule : rules_of_ninja(content_of(log)))
         found_.rules.push_back(absolute(std::move(rule), folder));

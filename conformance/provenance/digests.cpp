@@ -1,7 +1,6 @@
 #include "provenance/digests.h"
 
 #include <algorithm>
-#include <filesystem>
 
 #include "base/files/files.h"
 #include "base/sha1.h"

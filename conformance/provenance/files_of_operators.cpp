@@ -1,7 +1,5 @@
 #include "provenance/files_of_operators.h"
 
-#include <algorithm>
-
 #include "provenance/compiler_inputs.h"
 #include "provenance/source_files.h"
 #include "spec/spec.h"

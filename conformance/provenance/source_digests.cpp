@@ -1,12 +1,12 @@
 #include "provenance/source_digests.h"
 
 #include <fmt/format.h>
-#include <opgate/error.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 
+#include "base/errors.h"
 #include "base/files/files.h"
 #include "base/sha1.h"
 #include "provenance/source_files.h"
@@ -29,7 +29,7 @@ bool is_source(const fs::path& file) {
 }
 
 std::string content_digest(const fs::path& file) {
-  if (access(file.c_str(), R_OK) != 0) throw SetupError(fmt::format("cannot read {}", file.string()));
+  if (access(file.c_str(), R_OK) != 0) throw setup_error("cannot read {}", file.string());
   return sha1_of(content_of(file));
 }
 
@@ -62,9 +62,8 @@ SourceDigests::SourceDigests(const Config& config, const std::vector<std::string
   for (const Spec& subject : subjects) folders_.insert(folder_of(subject));
   for (const fs::path& place : config.sources) {
     if (!fs::exists(place)) {
-      throw SetupError(
-          fmt::format("{}: `sources` names {}, which does not exist; correct the path or remove it",
-                      config.file.string(), place.string()));
+      throw setup_error("{}: `sources` names {}, which does not exist; correct the path or remove it",
+                        config.file.string(), place.string());
     }
     everywhere_ += of_place(place);
   }

@@ -4,7 +4,6 @@
 #include <c10/core/GradMode.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <opgate/error.h>
 #include <opgate/values.h>
 
 #include <algorithm>
@@ -16,6 +15,7 @@
 
 #include <opgate_sim/loaded.h>
 #include "base/dtypes.h"
+#include "base/errors.h"
 #include "base/tensors_in.h"
 #include "device/device.h"
 #include "inputs/call_key.h"
@@ -163,8 +163,7 @@ Domain values_of(const at::Tensor& tensor) {
       return values_at(tensor, copied.data());
   }
   if (!c10::isIntegralType(tensor.scalar_type(), /*includeBool=*/true)) return {"uniform", {}};
-  throw SpecError(
-      fmt::format("integers on {}, whose values are not read", device_title(tensor.device().type())));
+  throw spec_error("integers on {}, whose values are not read", device_title(tensor.device().type()));
 }
 
 template <class OfTensor>

@@ -1,7 +1,5 @@
 #include "run/blame.h"
 
-#include "judging/verdict.h"
-
 namespace opgate {
 
 void blame(const Job& job, const Judgement& lost, Queue& queue, RunListener& listener) {

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <opgate/error.h>
 #include <sys/file.h>
 #include <unistd.h>
 
@@ -16,7 +15,9 @@
 #include <optional>
 #include <tuple>
 
+#include "base/errors.h"
 #include "base/files/files.h"
+#include "base/json_fields.h"
 #include "base/text.h"
 #include "judging/calls/call_facts.h"
 #include "judging/verdict.h"
@@ -29,13 +30,7 @@ using nlohmann::json;
 static void to_json(json& text, const Shard& shard) { text = to_string(shard); }
 static void from_json(const json& text, Shard& shard) { shard = shard_from_string(text.get<std::string>()); }
 
-static void to_json(json& described, const ModulesRead& modules) {
-  described = {{"listed", modules.listed}, {"files", modules.files}};
-}
-static void from_json(const json& described, ModulesRead& modules) {
-  described.at("listed").get_to(modules.listed);
-  described.at("files").get_to(modules.files);
-}
+OPGATE_JSON_FIELDS(ModulesRead, listed, files)
 
 namespace {
 
@@ -144,8 +139,7 @@ auto parsed(const std::filesystem::path& file, const std::string& number, const 
   } catch (const OtherVersion&) {
     throw;
   } catch (const std::exception& error) {  // from JSON or from an unknown verdict: OpGate did not write this
-    throw SetupError(
-        fmt::format("{}:{}: not a line of OpGate's results: {}", file.string(), number, error.what()));
+    throw setup_error("{}:{}: not a line of OpGate's results: {}", file.string(), number, error.what());
   }
 }
 
@@ -178,12 +172,12 @@ Line later_line(const std::filesystem::path& file, const std::string& number, co
 
 std::ifstream open_results(const std::filesystem::path& file) {
   std::ifstream stream(file, std::ios::binary);
-  if (!stream) throw SetupError(fmt::format("cannot read {}: {}", file.string(), std::strerror(errno)));
+  if (!stream) throw setup_error("cannot read {}: {}", file.string(), std::strerror(errno));
   return stream;
 }
 
 SetupError no_first_line(const std::filesystem::path& file) {
-  return SetupError(fmt::format("{} is no results file of OpGate: it has no first line", file.string()));
+  return setup_error("{} is no results file of OpGate: it has no first line", file.string());
 }
 
 }  // namespace
@@ -255,9 +249,9 @@ bool is_finished(const std::filesystem::path& file) {
 Costs read_costs(const std::filesystem::path& file) {
   const auto line = last_line(file);
   if (!line || !line->finished)
-    throw SetupError(fmt::format(
+    throw setup_error(
         "{} is unfinished, so it does not say what its calls cost; complete it with `opgate run --resume`",
-        file.string()));
+        file.string());
   return line->costs;
 }
 
@@ -293,8 +287,8 @@ void Journal::open(const std::filesystem::path& file) {
   descriptor_.reset(::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
   if (!descriptor_.is_open()) throw cannot_write(file_, kRemedy);
   if (flock(descriptor_.get(), LOCK_EX | LOCK_NB) != 0) {
-    throw SetupError(fmt::format(
-        "another run is writing {}; wait for it, or give another folder with --output", file.string()));
+    throw setup_error("another run is writing {}; wait for it, or give another folder with --output",
+                      file.string());
   }
 }
 

@@ -2,9 +2,6 @@
 // case.
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "plan/case_set.h"
 #include "plan/plan.h"
 #include "process/limits.h"

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "base/dtypes.h"
+#include "base/errors.h"
 #include "spec/bench.h"
 #include "spec/spec.h"
 #include "spec/specs.h"
@@ -43,10 +44,10 @@ BenchWriter& BenchWriter::against_function(Reference baseline) {
 
 double BenchWriter::checked(double ratio, const char* word) const {
   if (ratio > 0 && std::isfinite(ratio)) return ratio;
-  throw SpecError(
-      fmt::format("{}: .{}({}): a speed limit is a ratio above 0, such as 0.95 for at least 0.95 times the "
-                  "baseline's speed",
-                  bench_.sample.where, word, ratio));
+  throw spec_error(
+      "{}: .{}({}): a speed limit is a ratio above 0, such as 0.95 for at least 0.95 times the "
+      "baseline's speed",
+      bench_.sample.where, word, ratio);
 }
 
 BenchWriter& BenchWriter::forward(double ratio) {
@@ -78,8 +79,7 @@ bool accepts(const Spec& spec, c10::DeviceType device, c10::ScalarType dtype) {
 
 void fit_bench(const Spec& spec, Bench& bench) {
   const auto wrong = [&](const std::string& what) {
-    return SpecError(
-        fmt::format("{}: bench '{}' of {} {}", bench.sample.where, bench.sample.name, spec.name, what));
+    return spec_error("{}: bench '{}' of {} {}", bench.sample.where, bench.sample.name, spec.name, what);
   };
   fit_sample(bench.sample, spec.op->schema());
   if (!bench.baseline) {
@@ -118,8 +118,8 @@ void fit_benches(Spec& spec) {
   std::set<std::string> names;
   for (Bench& bench : spec.benches) {
     if (!names.insert(bench.sample.name).second) {
-      throw SpecError(fmt::format("{}: two benches of {} are named '{}'; name one with .named(\"...\")",
-                                  bench.sample.where, spec.name, bench.sample.name));
+      throw spec_error("{}: two benches of {} are named '{}'; name one with .named(\"...\")",
+                       bench.sample.where, spec.name, bench.sample.name);
     }
     fit_bench(spec, bench);
   }

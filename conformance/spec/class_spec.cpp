@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <opgate/class_spec.h>
 
+#include "base/errors.h"
 #include "spec/class_promises.h"
 #include "spec/spec.h"
 #include "spec/specs.h"
@@ -10,7 +11,7 @@ namespace {
 
 ClassMethod& last_method(Spec& spec, std::string_view word) {
   std::vector<ClassMethod>& methods = spec.torch_class->methods;
-  if (methods.empty()) throw SpecError(fmt::format("{}: .{}(...) follows no method", spec.where, word));
+  if (methods.empty()) throw spec_error("{}: .{}(...) follows no method", spec.where, word);
   return methods.back();
 }
 
@@ -80,8 +81,8 @@ ClassSpecWriter& ClassSpecWriter::add_method(ModelMethod method, const std::sour
   std::vector<ClassMethod>& methods = spec_.torch_class->methods;
   for (const ClassMethod& other : methods) {
     if (other.name != added.name) continue;
-    throw SpecError(fmt::format("{}: {} has a model already, at {}; add another argument set with .with(...)",
-                                added.where, added.name, other.where));
+    throw spec_error("{}: {} has a model already, at {}; add another argument set with .with(...)",
+                     added.where, added.name, other.where);
   }
   methods.push_back(std::move(added));
   return *this;

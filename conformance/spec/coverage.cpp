@@ -1,8 +1,5 @@
 #include "spec/coverage.h"
 
-#include <algorithm>
-#include <iterator>
-
 #include "base/json_fields.h"
 
 #include "spec/spec.h"

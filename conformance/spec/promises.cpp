@@ -1,12 +1,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <opgate/error.h>
 #include <opgate/promises.h>
 
 #include <algorithm>
 #include <array>
 #include <vector>
 
+#include "base/errors.h"
 #include "spec/specs.h"
 
 namespace opgate {
@@ -52,7 +52,7 @@ Promise known_promise(const std::string& word, const std::string& where) {
     if (one.name == word) return one.promise;
     known.push_back(one.name);
   }
-  throw SpecError(fmt::format("{}: '{}' is no promise; there are: {}", where, word, fmt::join(known, ", ")));
+  throw spec_error("{}: '{}' is no promise; there are: {}", where, word, fmt::join(known, ", "));
 }
 
 }  // namespace opgate

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "base/errors.h"
 #include "spec/json/json_folder.h"
 #include "spec/json/sample_json.h"
 #include "spec/spec.h"
@@ -86,10 +87,10 @@ Spec draft_of(const json& recorded, const std::string& where, bool python_too,
   spec.in_python = python_too && (!in_cpp || python_kernels.contains(spec.name));
   if (!in_cpp) {
     if (!python_too) {
-      throw SpecError(fmt::format(
+      throw spec_error(
           "{}: nothing that opgate.toml loads defines {}; add its library to `libraries`, or the Python "
           "module that defines it to `python`",
-          where, spec.name));
+          where, spec.name);
     }
     spec.kernels_in_python = true;
     define_schema(spec.name, recorded.at("schema"), where);
@@ -113,9 +114,8 @@ void add_recording(const json& recorded, const std::string& where, bool python_t
     try {
       if (found) fit_sample(sample, found->schema());
     } catch (const SpecError& error) {
-      throw SpecError(
-          fmt::format("{}; it was recorded when the schema was {}: delete the file and record again",
-                      error.what(), recorded.at("schema").get<std::string>()));
+      throw spec_error("{}; it was recorded when the schema was {}: delete the file and record again",
+                       error.what(), recorded.at("schema").get<std::string>());
     }
   };
   for (Sample& sample : samples_of(recorded.at("samples"), where)) {
@@ -133,8 +133,7 @@ void add_recording(const json& recorded, const std::string& where, bool python_t
       if (spec->trusted.insert(name).second) spec->assumed_trusted.insert(name);
     }
   }
-  if (spec->samples.empty())
-    throw SpecError(fmt::format("it has no sample of {}; delete it and record again", op));
+  if (spec->samples.empty()) throw spec_error("it has no sample of {}; delete it and record again", op);
 }
 
 }  // namespace
@@ -143,9 +142,9 @@ void add_recordings(const fs::path& folder, bool python_too, const PythonKernels
                     std::vector<Spec>& subjects) {
   if (folder.empty()) return;
   if (!fs::is_directory(folder)) {
-    throw SpecError(fmt::format(
+    throw spec_error(
         "`recorded` in opgate.toml names {}, which is not a folder; `opgate record -- PROGRAM` makes it",
-        folder.string()));
+        folder.string());
   }
   for_each_json(folder, "not a record of calls: ", [&](const json& recorded, const std::string& file) {
     add_recording(recorded, file, python_too, python_kernels, subjects);

@@ -11,7 +11,6 @@
 #include <opgate/sample.h>
 
 #include <filesystem>
-#include <string>
 #include <vector>
 
 #include "spec/registration.h"

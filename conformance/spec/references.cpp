@@ -1,7 +1,7 @@
 #include <ATen/core/function_schema.h>
 #include <fmt/format.h>
-#include <opgate/error.h>
 
+#include "base/errors.h"
 #include "spec/schema/function_name.h"
 #include "spec/spec.h"
 #include "spec/specs.h"
@@ -27,8 +27,8 @@ std::string schema_text(const Spec& spec, const c10::FunctionSchema& schema) {
 void fill_defaults(const c10::OperatorHandle& reference, const std::string& where, torch::jit::Stack& stack) {
   const std::vector<c10::Argument>& arguments = reference.schema().arguments();
   const auto unfit = [&](const std::string& why) {
-    return SpecError(fmt::format("{}: the reference does not take the operator's {} arguments: {}{}", where,
-                                 stack.size(), c10::toString(reference.schema()), why));
+    return spec_error("{}: the reference does not take the operator's {} arguments: {}{}", where,
+                      stack.size(), c10::toString(reference.schema()), why);
   };
   if (stack.size() > arguments.size()) throw unfit("");
   for (size_t i = stack.size(); i < arguments.size(); ++i) {
@@ -53,10 +53,10 @@ bool is_compared_with_itself(const Spec& spec) {
 
 c10::OperatorHandle find_reference(const std::string& op_name, const std::string& where) {
   if (const auto op = find_op(op_name)) return *op;
-  throw SpecError(
-      fmt::format("{}: the reference {} is not an operator of this process; check its name, and "
-                  "`libraries` in opgate.toml",
-                  where, op_name));
+  throw spec_error(
+      "{}: the reference {} is not an operator of this process; check its name, and "
+      "`libraries` in opgate.toml",
+      where, op_name);
 }
 
 }  // namespace opgate

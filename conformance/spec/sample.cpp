@@ -2,7 +2,6 @@
 #include <fmt/ranges.h>
 #include <opgate/sample.h>
 
-#include <algorithm>
 #include <sstream>
 
 #include "base/text.h"

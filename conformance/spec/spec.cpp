@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/dtypes.h"
+#include "base/errors.h"
 #include "base/text.h"
 #include "spec/spec.h"
 #include "spec/specs.h"
@@ -25,8 +26,8 @@ std::vector<Registration>& registrations() {
 // Throws if the spec makes promises that cannot all be kept, or that would never be checked.
 void check_promises(const Spec& spec) {
   const auto contradiction = [&](Promise one, std::string_view other, std::string_view why) {
-    throw SpecError(fmt::format("{}: the spec of {} contradicts itself: {} and {}: {}", spec.where, spec.name,
-                                to_string(one), other, why));
+    throw spec_error("{}: the spec of {} contradicts itself: {} and {}: {}", spec.where, spec.name,
+                     to_string(one), other, why);
   };
   if (spec.promised(Promise::nondeterministic_seeded) && spec.promised(Promise::batch_invariant))
     contradiction(Promise::nondeterministic_seeded, "batch_invariant",
@@ -37,7 +38,7 @@ void check_promises(const Spec& spec) {
     contradiction(Promise::capturable, "no dtypes on an accelerator such as CUDA",
                   "calls on the CPU are not captured");
   const auto wrong = [&](const std::string& what) {
-    throw SpecError(fmt::format("{}: the spec of {} {}", spec.where, spec.name, what));
+    throw spec_error("{}: the spec of {} {}", spec.where, spec.name, what);
   };
   if (!spec.accuracy->exact && !(spec.accuracy->ulps >= 0))
     wrong(fmt::format("promises ulps({}), which no result can keep: give a number of 0 or more",
@@ -85,7 +86,7 @@ Spec written(const Registration& registration) {
   } catch (const SetupError&) {
     throw;
   } catch (const std::exception& error) {  // a spec is user code, and may throw anything
-    throw SpecError(fmt::format("{}: the spec of {} throws: {}", spec.where, spec.name, error.what()));
+    throw spec_error("{}: the spec of {} throws: {}", spec.where, spec.name, error.what());
   }
   complete_draft(spec);
   validate(spec);
@@ -101,8 +102,7 @@ void complete_draft(Spec& spec) {
 void validate(const Spec& spec) {
   const auto demand = [&](bool present, std::string_view what, std::string_view how) {
     if (!present)
-      throw SpecError(
-          fmt::format("{}: the spec of {} names no {}: add {}", spec.where, spec.name, what, how));
+      throw spec_error("{}: the spec of {} names no {}: add {}", spec.where, spec.name, what, how);
   };
   demand(!spec.dtypes.empty(), "dtypes", "spec.dtypes(floating())");
   if (spec.kind == Spec::Kind::torch_class) return;  // fit_to_class demands the rest
@@ -160,7 +160,7 @@ void name_subjects(std::vector<Spec>& specs) {
     for (const Spec& other : specs) {
       if (&other == &spec) continue;
       if (other.name == spec.name) {
-        throw SpecError(fmt::format("{}: {} has a spec already, at {}", spec.where, spec.name, other.where));
+        throw spec_error("{}: {} has a spec already, at {}", spec.where, spec.name, other.where);
       }
       if (base(other) == spec.id) spec.id = spec.name;
     }

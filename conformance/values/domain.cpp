@@ -3,12 +3,12 @@
 #include <ATen/EmptyTensor.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <opgate/error.h>
 
 #include <algorithm>
 #include <charconv>
 #include <utility>
-#include <vector>
+
+#include "base/errors.h"
 
 namespace opgate {
 namespace {
@@ -25,11 +25,11 @@ std::optional<double> number_from(std::string_view text) {
 
 const DomainFamily& find_family(const Domain& domain) {
   const auto* family = Registry<DomainFamily>::instance().find(domain.family);
-  if (family == nullptr) throw SpecError(fmt::format("no value domain is named '{}'", domain.family));
+  if (family == nullptr) throw spec_error("no value domain is named '{}'", domain.family);
   const std::vector<size_t>& counts = family->parameter_counts;
   if (!counts.empty() && std::ranges::find(counts, domain.parameters.size()) == counts.end()) {
-    throw SpecError(fmt::format("'{}': the domain {} takes {} parameters", to_string(domain), domain.family,
-                                fmt::join(counts, " or ")));
+    throw spec_error("'{}': the domain {} takes {} parameters", to_string(domain), domain.family,
+                     fmt::join(counts, " or "));
   }
   return *family;
 }
@@ -45,7 +45,7 @@ Domain domain_from_string(const std::string& text) {
   Domain domain{text.substr(0, open), {}};
   if (domain.family.empty() || !std::ranges::all_of(domain.family, is_word) ||
       (open != std::string::npos && text.back() != ')')) {
-    throw SpecError(fmt::format("'{}' is not a value domain; write it as in uniform or uniform(0,1)", text));
+    throw spec_error("'{}' is not a value domain; write it as in uniform or uniform(0,1)", text);
   }
   if (open != std::string::npos) {
     std::vector<double> numbers;
@@ -54,7 +54,7 @@ Domain domain_from_string(const std::string& text) {
       const size_t comma = rest.find(',');
       const auto number = number_from(rest.substr(0, comma));
       if (!number) {
-        throw SpecError(fmt::format("'{}': '{}' is not a number", text, rest.substr(0, comma)));
+        throw spec_error("'{}': '{}' is not a number", text, rest.substr(0, comma));
       }
       numbers.push_back(*number);
       more = comma != std::string_view::npos;

@@ -1,11 +1,9 @@
 // indices(n): each element is floor(u * n), with u in [0, 1) from the top 53 bits. sorted_indices(n):
 // element i of `count` is floor((i + w) / count * n), at most n - 1. w is often exactly 0 or 1
 // (often_at_an_end in integers.h), so that neighbours are sometimes equal.
-#include <fmt/format.h>
-#include <opgate/error.h>
-
 #include <cmath>
 
+#include "base/errors.h"
 #include "values/counter.h"
 #include "values/integers.h"
 
@@ -17,8 +15,7 @@ int64_t below(int64_t n, double value) { return std::min(static_cast<int64_t>(st
 
 int64_t some_bound(const Domain& domain, bool has_elements) {
   const int64_t n = whole_parameter(domain);
-  if (n == 0 && has_elements)
-    throw SpecError(fmt::format("{}: there is no index below 0", to_string(domain)));
+  if (n == 0 && has_elements) throw spec_error("{}: there is no index below 0", to_string(domain));
   return n;
 }
 

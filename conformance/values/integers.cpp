@@ -1,12 +1,10 @@
 #include "values/integers.h"
 
-#include <fmt/format.h>
-#include <opgate/error.h>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
+#include "base/errors.h"
 #include "values/counter.h"
 #include "values/parts.h"
 
@@ -15,7 +13,7 @@ namespace opgate {
 TensorArgument integer_argument(Shape shape, const char* family, std::vector<int64_t> parameters) {
   const bool negative = std::ranges::any_of(shape, [](int64_t size) { return size < 0; });
   Domain domain{family, std::vector<double>(parameters.begin(), parameters.end())};
-  if (negative) throw SpecError(fmt::format("{}: the number of elements is negative", to_string(domain)));
+  if (negative) throw spec_error("{}: the number of elements is negative", to_string(domain));
   if (!parameters.empty()) whole_parameter(domain);
   return {std::move(shape), std::move(domain), c10::kLong};
 }
@@ -23,7 +21,7 @@ TensorArgument integer_argument(Shape shape, const char* family, std::vector<int
 int64_t whole_parameter(const Domain& domain) {
   const double n = domain.parameters[0];
   if (n >= 0 && n <= 0x1p53 && n == std::floor(n)) return static_cast<int64_t>(n);
-  throw SpecError(fmt::format("{}: {} is not a whole number from 0 to 2^53", to_string(domain), n));
+  throw spec_error("{}: {} is not a whole number from 0 to 2^53", to_string(domain), n);
 }
 
 void fill_integers(const Domain& domain, const at::Tensor& out, int64_t largest,
@@ -32,15 +30,15 @@ void fill_integers(const Domain& domain, const at::Tensor& out, int64_t largest,
     if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
       if (largest > 0 &&
           static_cast<uint64_t>(largest) > static_cast<uint64_t>(std::numeric_limits<T>::max())) {
-        throw SpecError(fmt::format("{} reaches {}, which {} cannot hold", to_string(domain), largest,
-                                    dtype_name(out.scalar_type())));
+        throw spec_error("{} reaches {}, which {} cannot hold", to_string(domain), largest,
+                         dtype_name(out.scalar_type()));
       }
       for (uint64_t i = 0; i < count; ++i) parts[i] = static_cast<T>(value(i));
     } else {
-      throw SpecError(
-          fmt::format("{} is made of integers, and {} is not an integer dtype: give the argument one, for "
-                      "example with .of(at::kLong)",
-                      to_string(domain), dtype_name(out.scalar_type())));
+      throw spec_error(
+          "{} is made of integers, and {} is not an integer dtype: give the argument one, for "
+          "example with .of(at::kLong)",
+          to_string(domain), dtype_name(out.scalar_type()));
     }
   });
 }

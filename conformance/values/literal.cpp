@@ -1,13 +1,12 @@
 // literal(v0,v1,...): the numbers that the author of the spec wrote, repeated from the first after the
 // last. All elements are 0 where no numbers are given. Imaginary parts are 0.
 #include <c10/util/accumulate.h>
-#include <fmt/format.h>
-#include <opgate/error.h>
 #include <opgate/sample.h>
 
 #include <cmath>
 #include <limits>
 
+#include "base/errors.h"
 #include "values/domain.h"
 #include "values/parts.h"
 
@@ -53,8 +52,7 @@ OPGATE_REGISTER_DOMAIN(literal, {"literal", {}, &fill_literal});
 TensorArgument values(Shape shape, std::vector<double> numbers) {
   const int64_t count = c10::multiply_integers(shape);
   if (count != static_cast<int64_t>(numbers.size())) {
-    throw SpecError(
-        fmt::format("values: {} numbers are given for a shape of {} elements", numbers.size(), count));
+    throw spec_error("values: {} numbers are given for a shape of {} elements", numbers.size(), count);
   }
   return {std::move(shape), {"literal", std::move(numbers)}, std::nullopt};
 }

@@ -1,10 +1,9 @@
 // uniform, uniform(low,high): evenly spread values; the formula is in uniform.h.
 #include "values/uniform.h"
 
-#include <fmt/format.h>
-#include <opgate/error.h>
 #include <opgate/sample.h>
 
+#include "base/errors.h"
 #include "values/domain.h"
 
 namespace opgate {
@@ -14,7 +13,7 @@ void fill_uniform(const std::vector<double>& range, uint64_t key, const at::Tens
   visit_parts(out, [&]<class T>(T* parts, uint64_t count) {
     const Uniform<T> uniform(range);
     if (!uniform.holds_any()) {
-      throw SpecError(fmt::format("uniform({},{}) holds no integer of this dtype", range[0], range[1]));
+      throw spec_error("uniform({},{}) holds no integer of this dtype", range[0], range[1]);
     }
     for (uint64_t i = 0; i < count; ++i) parts[i] = uniform.at(key, i);
   });

@@ -1,13 +1,14 @@
 #include "base/files/atomic_file.h"
 
 #include <fmt/format.h>
-#include <opgate/error.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 #include <fstream>
 #include <utility>
+
+#include "base/errors.h"
 
 namespace opgate {
 
@@ -20,7 +21,7 @@ AtomicFile::AtomicFile(std::filesystem::path file, std::string_view content) : f
   if (stream.flush()) return;
   const int reason = errno;
   std::filesystem::remove(beside_, ignored);
-  throw SetupError(fmt::format("cannot write {}: {}", file_.string(), std::strerror(reason)));
+  throw setup_error("cannot write {}: {}", file_.string(), std::strerror(reason));
 }
 
 AtomicFile::AtomicFile(AtomicFile&& other) noexcept
@@ -34,7 +35,7 @@ AtomicFile::~AtomicFile() {
 void AtomicFile::commit() {
   std::error_code failed;
   std::filesystem::rename(beside_, file_, failed);
-  if (failed) throw SetupError(fmt::format("cannot write {}: {}", file_.string(), failed.message()));
+  if (failed) throw setup_error("cannot write {}: {}", file_.string(), failed.message());
   beside_.clear();
 }
 

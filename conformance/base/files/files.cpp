@@ -1,7 +1,5 @@
 #include "base/files/files.h"
 
-#include <fmt/format.h>
-
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <unistd.h>
@@ -11,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/errors.h"
 #include "base/files/descriptor.h"
 
 namespace opgate {
@@ -43,7 +42,7 @@ bool is_inside(const std::filesystem::path& file, const std::filesystem::path& f
 }
 
 SetupError cannot_write(const std::filesystem::path& file, std::string_view remedy) {
-  return SetupError(fmt::format("cannot write {}: {}; {}", file.string(), std::strerror(errno), remedy));
+  return setup_error("cannot write {}: {}; {}", file.string(), std::strerror(errno), remedy);
 }
 
 }  // namespace opgate

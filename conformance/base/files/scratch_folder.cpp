@@ -1,19 +1,20 @@
 #include "base/files/scratch_folder.h"
 
 #include <fmt/format.h>
-#include <opgate/error.h>
 
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <string>
 
+#include "base/errors.h"
+
 namespace opgate {
 
 ScratchFolder::ScratchFolder(std::string_view name) {
   std::string path = fmt::format("/tmp/{}-XXXXXX", name);
   if (mkdtemp(path.data()) == nullptr)
-    throw SetupError(fmt::format("cannot make a folder in /tmp: {}", std::strerror(errno)));
+    throw setup_error("cannot make a folder in /tmp: {}", std::strerror(errno));
   folder_ = path;
 }
 

@@ -1,11 +1,11 @@
 // opgate accept: makes the results of a run the accepted state.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <opgate/error.h>
 #include <unistd.h>
 
 #include <iostream>
 
+#include "base/errors.h"
 #include "base/text.h"
 #include "cli/commands/subcommand.h"
 #include "cli/project/project_options.h"
@@ -41,10 +41,10 @@ void demand_kept(const Remarks& remarks, const RunState& run) {
     if (remark.kind == Remark::Kind::refused && !is_rule) broken.push_back(remark.shown);
   }
   if (broken.empty()) return;
-  throw SetupError(fmt::format(
+  throw setup_error(
       "{} promises are broken in the run of {}, and nothing is accepted: fix the operators, or add "
       "waivers to the file that `waivers` in opgate.toml names; the first broken case is {}",
-      broken.size(), run.header.started, broken.front()));
+      broken.size(), run.header.started, broken.front());
 }
 
 // What the gate says of this run, except that operators are new.
@@ -88,8 +88,8 @@ void print_changes(std::string_view what, const std::vector<std::string>& ids) {
 int accept(const AcceptOptions& options) {
   const Config config = options.project.read();
   if (config.ledger.empty()) {
-    throw SetupError(fmt::format("{} names no ledger: add ledger = \"fixtures/ledger\", a folder to commit",
-                                 config.file.string()));
+    throw setup_error("{} names no ledger: add ledger = \"fixtures/ledger\", a folder to commit",
+                      config.file.string());
   }
   const fs::path results = options.results.empty() ? results_file(config.output) : options.results;
   RunState run = state_of_run(results);
@@ -129,9 +129,9 @@ std::function<int()> declare(CommandLine& app) {
   app.description("Make the results of the last run the accepted state, as text files to review and commit");
   auto options = std::make_shared<AcceptOptions>();
   options->project.declare(app);
-  app.add_option("--results", options->results, "results.jsonl of another run").type_name("FILE");
-  app.add_option("--bench", options->bench, "bench.jsonl of `opgate bench`, to accept its speeds as well")
-      .type_name("FILE");
+  app.add_option("--results FILE", options->results, "results.jsonl of another run");
+  app.add_option("--bench FILE", options->bench,
+                 "bench.jsonl of `opgate bench`, to accept its speeds as well");
   app.add_flag("-y,--yes", options->yes,
                "accept also what the gate would refuse, without asking on the terminal");
   app.footer(

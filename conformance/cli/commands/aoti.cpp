@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/build.h"
+#include "base/errors.h"
 #include "base/text.h"
 #include "cli/commands/subcommand.h"
 #include "cli/terminal/terminal.h"
@@ -73,7 +74,7 @@ class Lines {
   explicit Lines(const std::filesystem::path& file) {
     if (file.empty()) return;
     stream_.open(file, std::ios::trunc);
-    if (!stream_) throw SetupError(fmt::format("cannot write {}", file.string()));
+    if (!stream_) throw setup_error("cannot write {}", file.string());
   }
 
   void add(const json& line) {
@@ -161,12 +162,10 @@ std::function<int()> declare(CommandLine& app) {
       "Run an AOTInductor package made by OpGate without Python and say whether it agrees with eager");
   auto options = std::make_shared<AotiOptions>();
   app.add_option("PACKAGE", options->file, "the .pt2 file").required();
-  app.add_option("--library", options->libraries, "operator library to load first; may be repeated")
-      .type_name("FILE");
+  app.add_option("--library FILE", options->libraries, "operator library to load first; may be repeated");
   app.add_flag("--any-schema", options->any_schema,
                "run the package even if the schemas of its operators have changed");
-  app.add_option("--json", options->json, "file for the answers, one line of JSON for each call")
-      .type_name("FILE");
+  app.add_option("--json FILE", options->json, "file for the answers, one line of JSON for each call");
   return [=] { return aoti(*options); };
 }
 

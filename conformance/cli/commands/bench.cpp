@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "base/build.h"
+#include "base/errors.h"
 #include "base/text.h"
 #include "bench/bench_file.h"
 #include "cli/commands/subcommand.h"
@@ -53,10 +54,10 @@ BenchFilter filter_of(const BenchOptions& options) {
   const auto repeated = std::ranges::unique(filter.threads);
   filter.threads.erase(repeated.begin(), repeated.end());
   if (filter.threads.back() > cores()) {
-    throw SetupError(
-        fmt::format("--threads {}: this machine has {} cores, and threads that share a core cannot be "
-                    "timed usefully; choose no more threads than cores",
-                    filter.threads.back(), cores()));
+    throw setup_error(
+        "--threads {}: this machine has {} cores, and threads that share a core cannot be "
+        "timed usefully; choose no more threads than cores",
+        filter.threads.back(), cores());
   }
   return filter;
 }
@@ -135,34 +136,29 @@ std::function<int()> declare(CommandLine& app) {
   options->project.declare(app);
   app.get_option("--output")
       .description("folder for bench.jsonl; by default .opgate beside the configuration");
-  app.add_option("--op", options->filter.ops, "only operators with this name; * and ? are wildcards")
-      .type_name("PATTERN");
+  app.add_option("--op PATTERN", options->filter.ops, "only operators with this name; * and ? are wildcards");
   std::vector<std::string> choices = device_type_names();
   const std::string listed = fmt::format("{} or all", fmt::join(choices, ", "));
   choices.push_back("all");
   app.add_option("--device", options->device, listed).one_of(choices);
-  app.add_option("--threads", options->filter.threads,
+  app.add_option("--threads N,...", options->filter.threads,
                  "numbers of intra-op threads to time with on the CPU; by default 1,2")
       .delimiter(',')
-      .type_name("N,...")
       .between(1, 4096);
   app.add_option("--direction", options->filter.directions, "time only the forward or only the backward")
       .one_of({"forward", "backward"});
   const CommandLineOption rounds =
-      app.add_option("--rounds", options->rounds,
+      app.add_option("--rounds N", options->rounds,
                      fmt::format("number of rounds for each measurement, at least {}; by default 31, and up "
                                  "to 248 while the limit lies inside the interval",
                                  kFewestValues))
-          .type_name("N")
           .between(static_cast<int>(kFewestValues), 1000000);
-  app.add_option("--seconds", options->seconds,
+  app.add_option("--seconds S", options->seconds,
                  "seconds to spend on each measurement, instead of a number of rounds")
-      .type_name("S")
       .between(0.01, 86400.0)
       .excludes(rounds);
-  app.add_option("--json", options->json,
-                 "file for the results, one line for each; by default bench.jsonl in --output")
-      .type_name("FILE");
+  app.add_option("--json FILE", options->json,
+                 "file for the results, one line for each; by default bench.jsonl in --output");
   app.footer(
       "A ratio is baseline time / operator time, with its 95 % confidence interval; above 1 the operator is "
       "faster.\n"

@@ -1,10 +1,10 @@
 // opgate evidence: keeps what a run on a machine with a GPU showed, for machines without one.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <opgate/error.h>
 
 #include <map>
 
+#include "base/errors.h"
 #include "cli/commands/subcommand.h"
 #include "cli/project/project_options.h"
 #include "gate/broken.h"
@@ -51,20 +51,20 @@ void print_limits(const RunState& run, const Evidences& evidence) {
 // the file must have been signed before.
 void demand_signable(const EvidenceOptions& options, const Config& config, const Evidences& evidence) {
   if (config.signers.empty()) {
-    throw SetupError(
-        fmt::format("{} does not name whose signatures count: add signers = \"fixtures/signers\", a file to "
-                    "commit with lines such as `ann@example.org ssh-ed25519 AAAA...`",
-                    config.file.string()));
+    throw setup_error(
+        "{} does not name whose signatures count: add signers = \"fixtures/signers\", a file to "
+        "commit with lines such as `ann@example.org ssh-ed25519 AAAA...`",
+        config.file.string());
   }
   if (!fs::exists(options.key))
-    throw SetupError(fmt::format("--sign names {}, and there is no such key", options.key.string()));
+    throw setup_error("--sign names {}, and there is no such key", options.key.string());
   for (const std::string& id : with_older_evidence(config.evidence, evidence)) {
     const fs::path file = toml_file(config.evidence, id);
     if (const std::string problem = check_signature(file, config.signers).problem; !problem.empty()) {
-      throw SetupError(fmt::format(
+      throw setup_error(
           "{} has older evidence that a new signature would vouch for, and {}; remove the file, or "
           "review it and sign it with `ssh-keygen -Y sign -n opgate-evidence -f {} {}`",
-          file.string(), problem, options.key.string(), file.string()));
+          file.string(), problem, options.key.string(), file.string());
     }
   }
 }
@@ -75,7 +75,7 @@ void sign_all(const EvidenceOptions& options, const Config& config, const Eviden
   sign(files, options.key);
   for (const fs::path& file : files) {
     if (const std::string problem = check_signature(file, config.signers).problem; !problem.empty())
-      throw SetupError(fmt::format("{}: {}; add the key to that file", file.string(), problem));
+      throw setup_error("{}: {}; add the key to that file", file.string(), problem);
   }
   fmt::print("signed     {} files with {}\n", files.size(), options.key.string());
 }
@@ -83,26 +83,23 @@ void sign_all(const EvidenceOptions& options, const Config& config, const Eviden
 int keep(const EvidenceOptions& options) {
   const Config config = options.project.read();
   if (config.evidence.empty()) {
-    throw SetupError(
-        fmt::format("{} names no folder for evidence: add evidence = \"fixtures/evidence\", a folder to "
-                    "commit",
-                    config.file.string()));
+    throw setup_error(
+        "{} names no folder for evidence: add evidence = \"fixtures/evidence\", a folder to commit",
+        config.file.string());
   }
   const RunState run = state_of_run(options.results.empty() ? results_file(config.output) : options.results);
   if (run.header.devices.empty()) {
-    throw SetupError(
-        fmt::format("{} is of a machine without a GPU, so it is no evidence for other machines; run on one "
-                    "with a GPU",
-                    run.file.string()));
+    throw setup_error(
+        "{} is of a machine without a GPU, so it is no evidence for other machines; run on one with a GPU",
+        run.file.string());
   }
   const Evidences evidence = evidence_of(run);
   print_limits(run, evidence);
   if (evidence.empty()) {
-    throw SetupError(
-        fmt::format("{} has no check that passed on a GPU and whose sources are known and were built: was "
-                    "the run made on "
-                    "the CPU alone, or without `evidence` in opgate.toml, or after a change of sources?",
-                    run.file.string()));
+    throw setup_error(
+        "{} has no check that passed on a GPU and whose sources are known and were built: was "
+        "the run made on the CPU alone, or without `evidence` in opgate.toml, or after a change of sources?",
+        run.file.string());
   }
   if (!options.key.empty()) demand_signable(options, config, evidence);
   const std::vector<std::string> changed = add_evidence(config.evidence, evidence);
@@ -131,12 +128,11 @@ std::function<int()> declare(CommandLine& app) {
       "compiler read are the same");
   auto options = std::make_shared<EvidenceOptions>();
   options->project.declare(app);
-  app.add_option("--results", options->results, "results.jsonl of another run").type_name("FILE");
+  app.add_option("--results FILE", options->results, "results.jsonl of another run");
   app.add_option(
-         "--sign", options->key,
-         "sign what is written with this SSH key, for projects whose opgate.toml names `signers`; ssh-keygen "
-         "does it, and asks for a passphrase")
-      .type_name("KEY");
+      "--sign KEY", options->key,
+      "sign what is written with this SSH key, for projects whose opgate.toml names `signers`; ssh-keygen "
+      "does it, and asks for a passphrase");
   return [=] { return keep(*options); };
 }
 

@@ -15,23 +15,20 @@ std::function<int()> declare(CommandLine& app) {
                  "judge only operators with this name; * and ? are wildcards");
   app.add_option("--check", options->run.filter.checks,
                  "judge only checks with this id or group, such as value.layout or value");
-  app.add_option("--results", options->results,
-                 "results.jsonl of a finished run, to be compared instead of a new run")
-      .type_name("FILE");
+  app.add_option("--results FILE", options->results,
+                 "results.jsonl of a finished run, to be compared instead of a new run");
   app.add_option(
-         "--base", options->base,
-         "what to compare with instead of the ledger: a run (results.jsonl or its folder), a folder with a "
-         "build or a built checkout, or a git commit, which is checked out and built by the command `build` "
-         "of opgate.toml")
-      .type_name("RUN|FOLDER|COMMIT");
+      "--base RUN|FOLDER|COMMIT", options->base,
+      "what to compare with instead of the ledger: a run (results.jsonl or its folder), a folder with a "
+      "build or a built checkout, or a git commit, which is checked out and built by the command `build` "
+      "of opgate.toml");
   app.add_option(
-         "--ledger-of", options->ledger_of,
+         "--ledger-of COMMIT", options->ledger_of,
          "compare with the ledger of this git commit, and waive by its waivers, instead of those in the "
          "working tree, which the change may have changed")
-      .type_name("COMMIT")
       .excludes(app.get_option("--base"));
-  app.add_option("--bench", options->bench, "bench.jsonl of `opgate bench`, to compare its speeds as well")
-      .type_name("FILE");
+  app.add_option("--bench FILE", options->bench,
+                 "bench.jsonl of `opgate bench`, to compare its speeds as well");
   app.add_option("--accuracy-factor", options->accuracy_factor,
                  "ratio to the accepted error from which an error counts as worse; by default 1.5")
       .between(1.0, 1e6);

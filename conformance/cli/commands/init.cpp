@@ -1,12 +1,11 @@
 // opgate init: writes a first spec for every operator of a namespace. The Python half does the writing, and
 // adds the specs to opgate.toml.
 #include <fmt/format.h>
-#include <opgate/error.h>
 
 #include <algorithm>
 #include <cctype>
-#include <nlohmann/json.hpp>
 
+#include "base/errors.h"
 #include "cli/commands/subcommand.h"
 #include "cli/project/first_config.h"
 #include "cli/project/project_options.h"
@@ -33,18 +32,18 @@ struct InitOptions {
 Config configuration(const InitOptions& options) {
   if (const std::optional<Config> present = config_if_any(options.config)) {
     if (!options.libraries.empty() || !options.modules.empty()) {
-      throw SetupError(
-          fmt::format("{} exists already: name the library in its `libraries`, or the module in its "
-                      "`python`, instead of --library and --python",
-                      present->file.string()));
+      throw setup_error(
+          "{} exists already: name the library in its `libraries`, or the module in its "
+          "`python`, instead of --library and --python",
+          present->file.string());
     }
     return *present;
   }
   if (options.libraries.empty() && options.modules.empty()) {
-    throw SetupError(fmt::format(
+    throw setup_error(
         "it is not known what defines the operators of {}: name it with --library FILE or --python MODULE, "
         "or let `opgate record -- PROGRAM` find it",
-        options.name_space));
+        options.name_space);
   }
   std::vector<fs::path> libraries;
   for (const fs::path& library : options.libraries)
@@ -62,9 +61,8 @@ void demand_module_name(const fs::path& into) {
   if (!name.empty() && std::isdigit(static_cast<unsigned char>(name.front())) == 0 &&
       std::ranges::all_of(name, is_word))
     return;
-  throw SetupError(
-      fmt::format("--into {}: the folder becomes a Python package, and '{}' is not a valid package name",
-                  into.string(), name));
+  throw setup_error("--into {}: the folder becomes a Python package, and '{}' is not a valid package name",
+                    into.string(), name);
 }
 
 int init(const InitOptions& options) {
@@ -98,18 +96,14 @@ std::function<int()> declare(CommandLine& app) {
   app.add_option("NAMESPACE", options->name_space,
                  "namespace of the operators, such as torchvision, or module of the functions")
       .required();
-  app.add_option("--config", options->config,
-                 "configuration file; by default opgate.toml in this folder or the nearest one above it")
-      .type_name("FILE");
-  app.add_option("--library", options->libraries,
-                 "library that defines the operators, if there is no opgate.toml yet")
-      .type_name("FILE");
-  app.add_option("--python", options->modules,
-                 "Python module that defines the operators, if there is no opgate.toml yet")
-      .type_name("MODULE");
-  app.add_option("--into", options->into,
+  app.add_option("--config FILE", options->config,
+                 "configuration file; by default opgate.toml in this folder or the nearest one above it");
+  app.add_option("--library FILE", options->libraries,
+                 "library that defines the operators, if there is no opgate.toml yet");
+  app.add_option("--python MODULE", options->modules,
+                 "Python module that defines the operators, if there is no opgate.toml yet");
+  app.add_option("--into FOLDER", options->into,
                  "folder for the specs, which becomes a Python package beside the configuration")
-      .type_name("FOLDER")
       .shows_default();
   app.add_flag("--register", options->registers,
                "also write a draft that registers each function as an operator, with a fake kernel and, if "

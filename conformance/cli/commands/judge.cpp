@@ -150,45 +150,36 @@ int run(const JudgeOptions& options) {
 }
 
 void declare_operators(CommandLine& app, JudgeOptions& options) {
-  app.add_option("--inputs", options.inputs,
+  app.add_option("--inputs FILE", options.inputs,
                  "FILE.py with get_inputs(), for a reference that is an operator; without it the samples of "
-                 "the operator's spec are the arguments")
-      .type_name("FILE");
-  app.add_option("--library", options.libraries,
-                 "library that defines the operator, besides those of opgate.toml")
-      .type_name("FILE");
-  app.add_option("--spec", options.specs, "library with its spec, besides those of opgate.toml")
-      .type_name("FILE");
-  app.add_option("--module", options.modules,
-                 "Python module that defines the operator or its spec, besides those of opgate.toml")
-      .type_name("MODULE");
+                 "the operator's spec are the arguments");
+  app.add_option("--library FILE", options.libraries,
+                 "library that defines the operator, besides those of opgate.toml");
+  app.add_option("--spec FILE", options.specs, "library with its spec, besides those of opgate.toml");
+  app.add_option("--module MODULE", options.modules,
+                 "Python module that defines the operator or its spec, besides those of opgate.toml");
 }
 
 void declare_server(CommandLine& app, JudgeOptions& options) {
-  const auto serve = app.add_option("--serve", options.serve,
+  const auto serve = app.add_option("--serve SOCKET", options.serve,
                                     "start once, and judge for each `opgate judge --server SOCKET` until "
-                                    "Ctrl-C; the socket is for this user alone")
-                         .type_name("SOCKET");
-  app.add_option("--server", options.server, "let the server at this socket judge, which starts no Python")
-      .type_name("SOCKET")
+                                    "Ctrl-C; the socket is for this user alone");
+  app.add_option("--server SOCKET", options.server,
+                 "let the server at this socket judge, which starts no Python")
       .excludes(serve);
 }
 
 void declare_receipt(CommandLine& app, JudgeOptions& options) {
-  app.add_option("--receipt", options.receipt,
+  app.add_option("--receipt FILE", options.receipt,
                  "write a record in JSON: digests of the files, seeds, digests of arguments and results, "
-                 "verdict, speed, versions, date")
-      .type_name("FILE");
-  app.add_option("--sign", options.key,
-                 "sign the receipt with this SSH key, as `opgate evidence --sign` signs evidence")
-      .type_name("KEY");
-  app.add_option("--verify", options.verified,
-                 "verify the signature of a receipt, show it, and report which of its files have changed")
-      .type_name("FILE");
-  app.add_option("--signers", options.signers,
+                 "verdict, speed, versions, date");
+  app.add_option("--sign KEY", options.key,
+                 "sign the receipt with this SSH key, as `opgate evidence --sign` signs evidence");
+  app.add_option("--verify FILE", options.verified,
+                 "verify the signature of a receipt, show it, and report which of its files have changed");
+  app.add_option("--signers FILE", options.signers,
                  "whose signatures count for --verify: a file of allowed signers (default: `signers` in "
-                 "opgate.toml)")
-      .type_name("FILE");
+                 "opgate.toml)");
 }
 
 std::function<int()> declare(CommandLine& app) {
@@ -204,19 +195,16 @@ std::function<int()> declare(CommandLine& app) {
   app.add_option("CANDIDATE", options->candidates,
                  "FILE.py with a class ModelNew, FILE.py:NAME for a class or function of another name, or "
                  "FILE.so:NAMESPACE::NAME for an operator of a library");
-  app.add_option("--reference", options->reference,
+  app.add_option("--reference FILE", options->reference,
                  "FILE.py with a class Model, get_inputs() and get_init_inputs(), FILE.py:NAME for a "
-                 "class or function of another name, or NAMESPACE::NAME for an operator")
-      .type_name("FILE");
+                 "class or function of another name, or NAMESPACE::NAME for an operator");
   app.add_option("--device", options->device, "where candidates run: cpu, or sim, the simulated CUDA device")
       .one_of({"cpu", "sim"})
       .shows_default();
-  app.add_option("--time-limit", options->time_limit, "seconds after which a call counts as hanging")
-      .type_name("SECONDS")
+  app.add_option("--time-limit SECONDS", options->time_limit, "seconds after which a call counts as hanging")
       .between(1, 86400)
       .shows_default();
-  app.add_option("--memory-limit", options->memory_limit, "GiB of memory that a candidate may map")
-      .type_name("GIB")
+  app.add_option("--memory-limit GIB", options->memory_limit, "GiB of memory that a candidate may map")
       .between(1.0, 1048576.0)
       .shows_default();
   app.add_flag("--no-speed", options->no_speed, "do not measure how fast a correct candidate is");

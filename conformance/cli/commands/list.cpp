@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/dtypes.h"
+#include "base/errors.h"
 #include "cli/commands/subcommand.h"
 #include "cli/project/coverage_table.h"
 #include "cli/project/project.h"
@@ -123,11 +124,10 @@ void list_others(const Project& project, const std::vector<std::string>& ops) {
 int list(const ProjectOptions& options, Filter filter, bool no_simulator, const ShardOptions& part,
          const std::string& what) {
   if (!part.shard.empty() && what != "cases")
-    throw SetupError(
-        fmt::format("--shard is for `opgate list cases` only; {} are not divided into shards", what));
+    throw setup_error("--shard is for `opgate list cases` only; {} are not divided into shards", what);
   if ((what == "sources" || what == "others") && (!filter.devices.empty() || filter.chooses_cases()))
-    throw SetupError(fmt::format(
-        "`opgate list {}` cannot be filtered by --device or --case; choose operators with --op", what));
+    throw setup_error("`opgate list {}` cannot be filtered by --device or --case; choose operators with --op",
+                      what);
   if (what == "coverage" && (!filter.devices.empty() || filter.chooses_cases() || !filter.checks.empty()))
     throw SetupError("`opgate list coverage` can only be filtered by --op: it lists what operators have");
   choose_simulator(filter, no_simulator);

@@ -1,13 +1,12 @@
 // opgate merge FILE...: merges the results of all shards of a run, as if one machine had run it.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <opgate/error.h>
 
 #include <functional>
 #include <set>
-#include <string_view>
 #include <unordered_set>
 
+#include "base/errors.h"
 #include "cli/commands/subcommand.h"
 #include "cli/results/results.h"
 #include "cli/results/tally.h"
@@ -40,14 +39,14 @@ std::vector<ShardFile> read_shards(const std::vector<std::string>& names, const 
   std::vector<ShardFile> files;
   for (const std::string& name : names) {
     if (fs::exists(output) && fs::exists(name) && fs::equivalent(output, name))
-      throw SetupError(fmt::format("{} would be overwritten; give another folder with --output", name));
+      throw setup_error("{} would be overwritten; give another folder with --output", name);
     files.push_back({name, read_journal(name)});
     const ReadJournal& journal = files.back().journal;
     if (!journal.finished) {
-      throw SetupError(
-          fmt::format("{} is unfinished: {} of its {} cases have a verdict; complete it with `opgate run "
-                      "--shard {} --resume`",
-                      name, journal.entries, journal.header.cases, to_string(journal.header.shard)));
+      throw setup_error(
+          "{} is unfinished: {} of its {} cases have a verdict; complete it with `opgate run "
+          "--shard {} --resume`",
+          name, journal.entries, journal.header.cases, to_string(journal.header.shard));
     }
   }
   return files;
@@ -61,20 +60,18 @@ void demand_whole(const std::vector<ShardFile>& files) {
     RunHeader header = file.journal.header;
     header.capability = first.capability;  // runners of one CI may have different processors
     if (const std::string difference = first.difference(header); !difference.empty()) {
-      throw SetupError(
-          fmt::format("{} and {} are not of one run: they differ in {}; merge only the shards of one run",
-                      files.front().file.string(), file.file.string(), difference));
+      throw setup_error("{} and {} are not of one run: they differ in {}; merge only the shards of one run",
+                        files.front().file.string(), file.file.string(), difference);
     }
     if (header.shard.count != first.shard.count) {
-      throw SetupError(fmt::format(
-          "{} is shard {} and {} is shard {}: they cut the plan differently; give all shards the "
-          "same N",
-          files.front().file.string(), to_string(first.shard), file.file.string(), to_string(header.shard)));
+      throw setup_error(
+          "{} is shard {} and {} is shard {}: they cut the plan differently; give all shards the same N",
+          files.front().file.string(), to_string(first.shard), file.file.string(), to_string(header.shard));
     }
     const ShardFile*& place = by_index[header.shard.index - 1];
     if (place != nullptr) {
-      throw SetupError(fmt::format("{} and {} overlap: both are shard {}; give each shard once",
-                                   place->file.string(), file.file.string(), to_string(header.shard)));
+      throw setup_error("{} and {} overlap: both are shard {}; give each shard once", place->file.string(),
+                        file.file.string(), to_string(header.shard));
     }
     place = &file;
   }
@@ -83,8 +80,8 @@ void demand_whole(const std::vector<ShardFile>& files) {
     if (by_index[i] == nullptr) missing.push_back(to_string(Shard{i + 1, first.shard.count}));
   }
   if (!missing.empty()) {
-    throw SetupError(fmt::format("missing: shard {}; give the results.jsonl of every shard",
-                                 fmt::join(missing, ", shard ")));
+    throw setup_error("missing: shard {}; give the results.jsonl of every shard",
+                      fmt::join(missing, ", shard "));
   }
 }
 
@@ -93,13 +90,12 @@ void demand_every_case_once(const std::vector<ShardFile>& files) {
   for (const ShardFile& file : files) {
     const auto demand_new = [&](const std::string& case_id, const Judgement&) {
       if (!is_new(seen, case_id))
-        throw SetupError(
-            fmt::format("{} has a second verdict on {}; run that shard again", file.file.string(), case_id));
+        throw setup_error("{} has a second verdict on {}; run that shard again", file.file.string(), case_id);
     };
     read_journal(file.file, {.verdict = demand_new});
     if (file.journal.entries != file.journal.header.cases) {
-      throw SetupError(fmt::format("{} has verdicts on {} of its {} cases; run that shard again",
-                                   file.file.string(), file.journal.entries, file.journal.header.cases));
+      throw setup_error("{} has verdicts on {} of its {} cases; run that shard again", file.file.string(),
+                        file.journal.entries, file.journal.header.cases);
     }
   }
 }
@@ -156,7 +152,7 @@ std::function<int()> declare(CommandLine& app) {
   auto files = std::make_shared<std::vector<std::string>>();
   auto folder = std::make_shared<fs::path>();
   app.add_option("FILE", *files, "the results.jsonl of each shard").required();
-  app.add_option("--output", *folder, "folder for the merged results.jsonl").required().type_name("FOLDER");
+  app.add_option("--output FOLDER", *folder, "folder for the merged results.jsonl").required();
   return [=] { return merge(*files, *folder); };
 }
 

@@ -115,7 +115,7 @@ std::set<std::string> files_of_others(const MutateOptions& options, const Config
   words.emplace_back("--op");
   words.insert(words.end(), options.filter.ops.begin(), options.filter.ops.end());
   const fs::path list = config.output / "others.txt";
-  if (!has_succeeded(run_to_end({words, {}}, config.file.parent_path(), list, Errors::shown)))
+  if (!has_succeeded(run_to_end({words}, config.file.parent_path(), list, Errors::shown)))
     throw SetupError("which sources belong to the operators of --op is not known; the reason is above");
   std::set<std::string> files;
   std::ifstream lines(list);
@@ -194,8 +194,7 @@ int mutate(MutateOptions options) {
   }
   fmt::print(
       "\n{:.1f} % of {} that are reached are noticed: {} killed, {} survived, {} equivalent, {} not reached; "
-      "in "
-      "{:.0f} s ({:.0f} s to build, {:.0f} s to find what reaches them)\n",
+      "in {:.0f} s ({:.0f} s to build, {:.0f} s to find what reaches them)\n",
       score.percent(), counted(score.killed + score.survived, "mutant"), score.killed, score.survived,
       score.equivalent, score.not_reached, seconds(), build_seconds, reached_seconds - build_seconds);
   if (score.refused > 0)
@@ -214,8 +213,7 @@ std::function<int()> declare(CommandLine& app) {
   app.description(
       "Score the specs: small mistakes are made in the operators' sources, all in one build, and each is run "
       "under the checks of the calls that reach it, until a case notices it. What no case notices is shown "
-      "as a "
-      "diff");
+      "as a diff");
   app.footer(
       "Exit status: 0 the score is at least that of --least, 1 it is below, 2 wrong usage or set-up, 130 "
       "interrupted.");
@@ -229,32 +227,25 @@ std::function<int()> declare(CommandLine& app) {
   declare_filter(app, options->filter);
   declare_no_simulator(app, options->no_simulator);
   options->execution.declare(app);
-  app.add_option("--without", options->choice.without,
-                 "files that are left alone, besides those of mutation.without; * and ? are wildcards")
-      .type_name("PATTERN");
-  app.add_option("--kind", options->choice.kinds, "only mutants of this kind, such as comparison")
-      .type_name("KIND");
-  app.add_option("--diff", options->choice.diff,
-                 "only mutants of lines that differ from those of this git revision, such as main")
-      .type_name("REVISION");
-  app.add_option("--most", options->choice.most, "at most N mutants, drawn at random; by default all")
-      .type_name("N")
+  app.add_option("--without PATTERN", options->choice.without,
+                 "files that are left alone, besides those of mutation.without; * and ? are wildcards");
+  app.add_option("--kind KIND", options->choice.kinds, "only mutants of this kind, such as comparison");
+  app.add_option("--diff REVISION", options->choice.diff,
+                 "only mutants of lines that differ from those of this git revision, such as main");
+  app.add_option("--most N", options->choice.most, "at most N mutants, drawn at random; by default all")
       .between(0, 1 << 30);
-  app.add_option("--seed", options->choice.seed, "of that draw").type_name("N");
-  app.add_option("--native-calls", options->native_calls,
+  app.add_option("--seed N", options->choice.seed, "of that draw");
+  app.add_option("--native-calls N", options->native_calls,
                  "native calls by which a mutant is judged at first, evenly chosen from those that reach it")
-      .type_name("N")
       .between(1, 1 << 30)
       .shows_default();
-  app.add_option("--python-cases", options->python_cases,
+  app.add_option("--python-cases N", options->python_cases,
                  "cases of the Python half by which a mutant is judged, evenly chosen from all its checks")
-      .type_name("N")
       .between(0, 1 << 30)
       .shows_default();
   app.add_flag("--slow", options->slow, "also ask checks that take seconds, such as opcheck.schema");
-  app.add_option("--least", options->least,
+  app.add_option("--least PERCENT", options->least,
                  "exit with status 1 if the score is below PERCENT; by default mutation.least of opgate.toml")
-      .type_name("PERCENT")
       .between(0.0, 100.0);
   app.add_flag("-v,--verbose", options->verbose, "also list the mutants that no case reaches");
   return [=] { return mutate(*options); };

@@ -1,13 +1,13 @@
 // opgate record: runs a program and keeps the operator calls that it makes, as samples.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <opgate/error.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 
 #include "base/build.h"
+#include "base/errors.h"
 #include "base/files/files.h"
 #include "base/files/scratch_folder.h"
 #include "base/files/search_path.h"
@@ -44,7 +44,7 @@ fs::path prefix() { return this_executable().parent_path().parent_path(); }
 // The program gets this process's own input, output and process group: it is the user's program, and Ctrl-C
 // is meant for it.
 int run_program(const RecordOptions& options, const fs::path& scratch) {
-  Command command{options.program, {}};
+  Command command{options.program};
   const fs::path preload = scratch / "libopgate_preload.so";
   fs::create_symlink(prefix() / "lib" / "libopgate_preload.so", preload);
   command.environment = {{"OPGATE_RECORD", scratch.string()},
@@ -119,8 +119,7 @@ void offer_config(const Recording& recording, const std::optional<Config>& confi
     for (const auto& [module, why] : python.failed) {
       fmt::print(
           "left out of it: the Python module {}, which a new process cannot import ({}); what it registers, "
-          "such as "
-          "fake kernels, is not checked\n",
+          "such as fake kernels, is not checked\n",
           module, why);
     }
   } else if (config->recorded.empty()) {
@@ -163,7 +162,7 @@ int record(const RecordOptions& options) {
                               ? config->recorded
                               : (config ? config->file.parent_path() : fs::current_path()) / "recorded";
   if (const auto missing = missing_simulator(); options.simulate && missing)
-    throw SetupError(fmt::format("--sim: {}", *missing));
+    throw setup_error("--sim: {}", *missing);
   const ScratchFolder scratch("opgate-record");
   const int status = run_program(options, scratch.folder());
   const Recording recording = collect_recordings(scratch.folder(), folder, options.anew);
@@ -190,24 +189,20 @@ std::function<int()> declare(CommandLine& app) {
       "samples that `opgate run` checks without a spec");
   app.footer("Exit status: the program's own; 2 if nothing was recorded.");
   auto options = std::make_shared<RecordOptions>();
-  app.add_option("--config", options->config,
-                 "configuration file; by default opgate.toml in this folder or the nearest one above it")
-      .type_name("FILE");
+  app.add_option("--config FILE", options->config,
+                 "configuration file; by default opgate.toml in this folder or the nearest one above it");
   app.add_flag("--sim", options->simulate,
                "give the program the simulated CUDA device instead of GPUs; its kernels run slowly, and "
                "values of tensors on CUDA are recorded, too");
-  app.add_option("--namespace", options->namespaces,
+  app.add_option("--namespace NAME", options->namespaces,
                  "only operators of these namespaces, and functions that --function names; by default "
-                 "operators of all namespaces but torch's own, and functions")
-      .type_name("NAME");
-  app.add_option("--function", options->functions,
+                 "operators of all namespaces but torch's own, and functions");
+  app.add_option("--function NAME", options->functions,
                  "also these Python functions, as module:name, with * and ? for any characters; functions of "
                  "extension modules that take tensors, autograd Functions and functions that launch Triton "
-                 "kernels are recorded without being named")
-      .type_name("NAME");
-  app.add_option("--into", options->into,
-                 "folder for the samples; by default `recorded` of opgate.toml, or `recorded` beside it")
-      .type_name("FOLDER");
+                 "kernels are recorded without being named");
+  app.add_option("--into FOLDER", options->into,
+                 "folder for the samples; by default `recorded` of opgate.toml, or `recorded` beside it");
   app.add_flag("--anew", options->anew,
                "discard earlier recordings of the recorded operators instead of adding to them");
   app.takes_program(options->program);

@@ -39,13 +39,10 @@ std::function<int()> declare(CommandLine& app) {
   auto options = std::make_shared<ReportOptions>();
   options->project.declare(app);
   app.add_option("FILE", options->results, "results.jsonl of another run");
-  const auto file = [&](const char* name, fs::path& place, const char* what) {
-    app.add_option(name, place, what).type_name("FILE");
-  };
-  file("--html", options->html, "self-contained HTML page");
-  file("--junit", options->junit, "JUnit XML, one test for each operator, device and check");
-  file("--sarif", options->sarif, "SARIF 2.1.0, for code scanning");
-  file("--markdown", options->markdown, "Markdown, for a comment on a pull request");
+  app.add_option("--html FILE", options->html, "self-contained HTML page");
+  app.add_option("--junit FILE", options->junit, "JUnit XML, one test for each operator, device and check");
+  app.add_option("--sarif FILE", options->sarif, "SARIF 2.1.0, for code scanning");
+  app.add_option("--markdown FILE", options->markdown, "Markdown, for a comment on a pull request");
   app.add_flag("--annotations", options->annotations, "print ::error lines for a CI runner on stdout");
   return [=] { return report(*options); };
 }

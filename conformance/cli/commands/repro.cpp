@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "base/dtypes.h"
+#include "base/errors.h"
 #include "cli/commands/subcommand.h"
 #include "cli/project/other_call.h"
 #include "cli/project/project.h"
@@ -73,7 +74,7 @@ Plan plan_of_one(const Project& project, const Filter& filter, const std::string
     return make_plan(project.subjects, project.checks, filter);
   } catch (const SetupError&) {
     // The filter names one well-formed case, so the only possible error is that it is not planned.
-    throw SetupError(fmt::format("{} is not planned for {}; see `opgate list cases`", check.name, id));
+    throw setup_error("{} is not planned for {}; see `opgate list cases`", check.name, id);
   }
 }
 

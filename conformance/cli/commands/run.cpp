@@ -43,9 +43,8 @@ std::function<int()> declare(CommandLine& app) {
   declare_filter(app, options->filter);
   declare_no_simulator(app, options->no_simulator);
   options->part.declare(app);
-  app.add_option("--samples", options->project.samples,
-                 "samples.json of another run: its samples are called instead of those of the specs")
-      .type_name("FILE");
+  app.add_option("--samples FILE", options->project.samples,
+                 "samples.json of another run: its samples are called instead of those of the specs");
   app.add_flag("--resume", options->resume,
                "continue an interrupted run; cases that have a verdict are not run again");
   options->execution.declare(app);
@@ -54,9 +53,7 @@ std::function<int()> declare(CommandLine& app) {
                                         "only the cases that failed in the last run; all if none did");
   last.excludes(app.get_option("--case"));
   app.add_flag("-x,--exitfirst", words->exit_first, "stop after the first case that fails");
-  app.add_option("--maxfail", options->most_failures, "stop after N cases that fail")
-      .type_name("N")
-      .between(1, 1 << 30);
+  app.add_option("--maxfail N", options->most_failures, "stop after N cases that fail").between(1, 1 << 30);
   const CommandLineOption quiet =
       app.add_flag("-q,--quiet", words->quiet, "print the defects and the summary alone");
   app.add_flag("-v,--verbose", words->verbose, "print each verdict as it comes, and all defects")
@@ -65,8 +62,7 @@ std::function<int()> declare(CommandLine& app) {
       "--strict", words->strict,
       "exit with status 1 if a note reports a fault, such as an index that the operator of a draft does not "
       "check");
-  app.add_option("--durations", options->durations, "list the N slowest operators; 0 lists all")
-      .type_name("N")
+  app.add_option("--durations N", options->durations, "list the N slowest operators; 0 lists all")
       .between(0, 1 << 30);
   return [=] {
     if (words->exit_first) options->most_failures = 1;

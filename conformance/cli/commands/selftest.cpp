@@ -94,12 +94,11 @@ std::function<int()> declare(CommandLine& app) {
       "Run the planted defects and their correct twins: each check must find what was planted for it");
   auto options = std::make_shared<SelftestOptions>();
   options->project.declare(app);
-  app.add_option("--op", options->ops, "only operators with this name; * and ? are wildcards")
-      .type_name("PATTERN");
+  app.add_option("--op PATTERN", options->ops, "only operators with this name; * and ? are wildcards");
   declare_devices(app, options->devices);
-  app.add_option("--blind", options->blind,
-                 "count every verdict of this check as a pass, to see that the defects planted for it escape")
-      .type_name("CHECK");
+  app.add_option(
+      "--blind CHECK", options->blind,
+      "count every verdict of this check as a pass, to see that the defects planted for it escape");
   declare_order(app, options->order);
   declare_no_simulator(app, options->no_simulator);
   app.add_flag("--no-opcheck", options->no_opcheck,

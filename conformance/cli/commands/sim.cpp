@@ -1,7 +1,6 @@
 // opgate sim: runs any program with the simulated CUDA devices, and says what they found wrong with it.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <opgate/error.h>
 #include <sys/wait.h>
 
 #include <algorithm>
@@ -14,6 +13,7 @@
 #include <stdexcept>
 
 #include <opgate_sim/schedule.h>
+#include "base/errors.h"
 #include "base/files/scratch_folder.h"
 #include "cli/commands/subcommand.h"
 #include "cli/results/simulator_findings.h"
@@ -52,7 +52,7 @@ constexpr size_t kMostSeeds = 24;
 // The file must exist for the summary, also where the program never uses a device.
 void make_empty(const fs::path& file) {
   std::ofstream stream(file, std::ios::trunc);
-  if (!stream) throw SetupError(fmt::format("the report {} cannot be written", file.string()));
+  if (!stream) throw setup_error("the report {} cannot be written", file.string());
 }
 
 // By the system, if memory runs out, or by a person: what the program would have done is not known. Shells
@@ -261,7 +261,7 @@ std::vector<std::string> parts_of_schedule(const SimOptions& options) {
       parts.push_back(simulator::to_text({launch}));
     }
   } catch (const std::runtime_error& error) {
-    throw SetupError(fmt::format("--schedule '{}': {}", options.schedule, error.what()));
+    throw setup_error("--schedule '{}': {}", options.schedule, error.what());
   }
   return parts;
 }
@@ -305,15 +305,13 @@ std::function<int()> declare(CommandLine& app) {
       "not all threads reach, and CUDA functions that fail, with the kernel, block, thread and line");
   app.footer(
       "Exit status: 2 where the program was killed, its own where it is not 0, otherwise 1 where something "
-      "was "
-      "found; 2 wrong usage or set-up.");
+      "was found; 2 wrong usage or set-up.");
   auto options = std::make_shared<SimOptions>();
   app.add_option(
-         "-t,--tool", options->program.tools,
+         "-t,--tool TOOL,...", options->program.tools,
          "what is looked for; by default all but traffic, which counts what loads and stores cost by line")
       .delimiter(',')
-      .one_of(tools_to_choose())
-      .type_name("TOOL,...");
+      .one_of(tools_to_choose());
   app.add_option("--arch", options->program.architecture, "the compute capability without its dot")
       .one_of({"80", "86", "89", "90", "100", "120"})
       .shows_default();
@@ -323,15 +321,13 @@ std::function<int()> declare(CommandLine& app) {
   const auto seed =
       app.add_option("--seed", options->seed, "of the order in which blocks run; 0: by their indices")
           .shows_default();
-  app.add_option("--late-stores", options->late_stores,
+  app.add_option("--late-stores SEED", options->late_stores,
                  "seed of how late stores of a block become visible to other blocks, so that a missing fence "
                  "shows in results; 0: at once; by default, every second further seed has them")
-      .between(0, std::numeric_limits<int>::max())
-      .type_name("SEED");
-  app.add_option("--schedule", options->schedule,
+      .between(0, std::numeric_limits<int>::max());
+  app.add_option("--schedule TEXT", options->schedule,
                  "which blocks and warps of a launch go first, as a finding names them, instead of a "
                  "seed: \"launch 2 of twice: blocks 3 1 and warps 1 of block 0\". The program runs once")
-      .type_name("TEXT")
       .excludes(seed);
   app.add_option(
          "--seconds", options->seconds,
@@ -347,8 +343,8 @@ std::function<int()> declare(CommandLine& app) {
       "--tune", options->program.tunes,
       "time all configurations of each kernel of Triton or Inductor, and take the fastest; otherwise "
       "the first that works is taken, which a line of the output names");
-  app.add_option("--report", options->report, "also keep what was found in this file, a line of JSON each")
-      .type_name("FILE");
+  app.add_option("--report FILE", options->report,
+                 "also keep what was found in this file, a line of JSON each");
   app.takes_program(options->program.program);
   return [=] { return sim(*options); };
 }

@@ -4,7 +4,6 @@
 #include "cli/commands/subcommand.h"
 #include "cli/project/project.h"
 #include "plan/patterns.h"
-#include "run/project_setup.h"
 #include "spec/spec.h"
 
 namespace opgate::stopwatch {

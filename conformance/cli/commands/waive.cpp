@@ -1,16 +1,13 @@
 // opgate waive: makes waivers of the lists of known failures that a project has already. The Python half reads
 // the lists and writes the waivers.
-#include <fmt/format.h>
-#include <opgate/error.h>
-
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/errors.h"
 #include "cli/commands/subcommand.h"
 #include "cli/project/project_options.h"
 #include "gate/broken.h"
 #include "gate/waivers.h"
-#include "plan/case_parts.h"
 #include "process/run_program.h"
 #include "run/output_folder.h"
 #include "run/python/programs.h"
@@ -55,7 +52,7 @@ int waive(const WaiveOptions& options) {
   const std::vector<Waiver> present = fs::exists(file) ? read_waivers(file) : std::vector<Waiver>();
   const int64_t most = present.empty() ? Waiver().max_days : present.front().max_days;
   if (options.days > most)
-    throw SetupError(fmt::format("--days {}: a waiver may end {} days from now at most", options.days, most));
+    throw setup_error("--days {}: a waiver may end {} days from now at most", options.days, most);
   const RunState run = state_of_run(options.results.empty() ? results_file(config.output) : options.results);
   become(python_command(this_program(config), "opgate.waivers",
                         {{"files", options.lists},
@@ -70,21 +67,19 @@ int waive(const WaiveOptions& options) {
 std::function<int()> declare(CommandLine& app) {
   app.description(
       "Make waivers of a project's known failures: for each check that fails in the last run, and that a "
-      "test "
-      "marked as an expected failure or an entry of PyTorch's failures_dict explains");
+      "test marked as an expected failure or an entry of PyTorch's failures_dict explains");
   auto options = std::make_shared<WaiveOptions>();
   options->project.declare(app);
-  app.add_option("--from", options->lists,
+  app.add_option("--from FILE", options->lists,
                  "files of tests (.py) in which pytest.mark.xfail, pytest.xfail or unittest.expectedFailure "
                  "stands, or failures_dict files (.json)")
-      .required()
-      .type_name("FILE");
-  app.add_option("--issue", options->issue, "address of the issue for known failures whose reason names none")
-      .type_name("URL");
+      .required();
+  app.add_option("--issue URL", options->issue,
+                 "address of the issue for known failures whose reason names none");
   app.add_option("--days", options->days, "how many days from today the waivers end")
       .between(1, 3650)
       .shows_default();
-  app.add_option("--results", options->results, "results.jsonl of another run").type_name("FILE");
+  app.add_option("--results FILE", options->results, "results.jsonl of another run");
   app.footer("Exit status: 0 the lists were read, 2 wrong usage or set-up, or a list that cannot be read.");
   return [=] { return waive(*options); };
 }

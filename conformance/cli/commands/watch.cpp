@@ -11,7 +11,6 @@
 #include <fstream>
 #include <iterator>
 #include <map>
-#include <set>
 #include <thread>
 
 #include "cli/commands/subcommand.h"

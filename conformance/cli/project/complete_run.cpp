@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/build.h"
+#include "base/errors.h"
 #include "base/text.h"
 #include "cli/project/project.h"
 #include "cli/results/results.h"
@@ -32,29 +33,28 @@ std::multiset<std::string> contents(const RunHeader& header) {
 
 ReadJournal interrupted_run(const fs::path& file, const RunHeader& header) {
   if (!fs::exists(file))
-    throw SetupError(fmt::format("nothing to resume: there is no {}; run without --resume", file.string()));
+    throw setup_error("nothing to resume: there is no {}; run without --resume", file.string());
   ReadJournal journal = read_journal(file);
   if (journal.finished)
-    throw SetupError(
-        fmt::format("nothing to resume: the run in {} is complete; run without --resume", file.string()));
+    throw setup_error("nothing to resume: the run in {} is complete; run without --resume", file.string());
   const RunHeader& then = journal.header;
   if (then.plan != header.plan || then.shard != header.shard || then.torch != header.torch) {
-    throw SetupError(
-        fmt::format("{} is of another plan ({} cases, shard {}, torch {}) than this one ({} cases, shard {}, "
-                    "torch {}); run without --resume",
-                    file.string(), then.cases, to_string(then.shard), then.torch, header.cases,
-                    to_string(header.shard), header.torch));
+    throw setup_error(
+        "{} is of another plan ({} cases, shard {}, torch {}) than this one ({} cases, shard {}, "
+        "torch {}); run without --resume",
+        file.string(), then.cases, to_string(then.shard), then.torch, header.cases, to_string(header.shard),
+        header.torch);
   }
   if (then.libraries != header.libraries || contents(then) != contents(header) ||
       then.inputs.variables != header.inputs.variables) {
-    throw SetupError(
-        fmt::format("{} has verdicts on other builds of the libraries, or on other Python modules or values "
-                    "of what they read, than those that are loaded now; run without --resume",
-                    file.string()));
+    throw setup_error(
+        "{} has verdicts on other builds of the libraries, or on other Python modules or values "
+        "of what they read, than those that are loaded now; run without --resume",
+        file.string());
   }
   if (const std::string difference = then.difference(header); !difference.empty()) {
-    throw SetupError(fmt::format("{} has verdicts of another run, which differs in {}; run without --resume",
-                                 file.string(), difference));
+    throw setup_error("{} has verdicts of another run, which differs in {}; run without --resume",
+                      file.string(), difference);
   }
   return journal;
 }
@@ -122,8 +122,7 @@ void print_header(const Project& project, const Plan& plan, const RunHeader& hea
 // The ids of the cases that are broken in the results of the last run. Throws SetupError if there is none.
 std::vector<std::string> last_failed(const fs::path& file) {
   if (!fs::exists(file))
-    throw SetupError(
-        fmt::format("no run has failed before: there is no {}; run without --last-failed", file.string()));
+    throw setup_error("no run has failed before: there is no {}; run without --last-failed", file.string());
   std::vector<std::string> ids;
   const auto take = [&](const std::string& id, const Judgement& judgement) {
     if (is_broken(judgement.verdict)) ids.push_back(pattern_of(id));

@@ -2,9 +2,7 @@
 // results.jsonl.
 #pragma once
 
-#include <filesystem>
 #include <optional>
-#include <string>
 
 #include "cli/project/project_options.h"
 #include "cli/project/run_cases.h"

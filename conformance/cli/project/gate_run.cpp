@@ -1,7 +1,6 @@
 #include "cli/project/gate_run.h"
 
 #include <fmt/format.h>
-#include <opgate/error.h>
 
 #include <algorithm>
 #include <chrono>
@@ -9,8 +8,6 @@
 
 #include "base/files/atomic_file.h"
 #include "base/files/files.h"
-#include "base/text.h"
-#include "cli/project/complete_run.h"
 #include "cli/results/remarks_text.h"
 #include "cli/results/results.h"
 #include "cli/results/tally.h"
@@ -168,7 +165,7 @@ int GateRun::finish() {
 void GateRun::time_both() {
   const BaseBuild& base = *base_.build;
   const auto stopwatch = [&](const fs::path& program, const fs::path& file, const fs::path& libraries) {
-    Command command{{program, "stopwatch", "--config", file}, {}};
+    Command command{{program, "stopwatch", "--config", file}};
     if (!libraries.empty()) command.words.insert(command.words.end(), {"--build", libraries});
     for (const std::string& op : options_.run.filter.ops)
       command.words.insert(command.words.end(), {"--op", op});

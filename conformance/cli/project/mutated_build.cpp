@@ -2,12 +2,12 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <opgate/error.h>
 #include <sys/wait.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/errors.h"
 #include "base/files/files.h"
 #include "mutation/mutant_json.h"
 #include "process/interrupt.h"
@@ -49,10 +49,10 @@ MutatedBuild build_mutants(const Config& config, const MutantChoice& choice) {
   const MutationRecipe& recipe = config.mutation;
   const std::vector<std::string>& sources = choice.sources.empty() ? recipe.sources : choice.sources;
   if (sources.empty()) {
-    throw SetupError(fmt::format(
+    throw setup_error(
         "there is nothing to change: name files or folders of sources, or write mutation = {{ sources = "
         "[\"src\"] }} into {}",
-        config.file.string()));
+        config.file.string());
   }
   const BuildRecipe& build = recipe.build.command.empty() ? config.build : recipe.build;
   std::vector<std::string> without = recipe.without;

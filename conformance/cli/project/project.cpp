@@ -1,9 +1,5 @@
 #include "cli/project/project.h"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-#include <opgate/error.h>
-
 #include <algorithm>
 
 #include "base/build.h"
@@ -12,7 +8,6 @@
 #include "process/interrupt.h"
 #include "run/output_folder.h"
 #include "run/project_setup.h"
-#include "spec/spec.h"
 
 namespace opgate {
 

@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <opgate/error.h>
 
 #include <algorithm>
 
+#include "base/errors.h"
 #include "device/device.h"
 #include "device/simulator.h"
 #include "inputs/call_key.h"
@@ -14,15 +14,12 @@
 namespace opgate {
 
 void ProjectOptions::declare(CommandLine& app) {
-  app.add_option("--config", config,
-                 "configuration file; by default opgate.toml in this folder or the nearest one above it")
-      .type_name("FILE");
-  app.add_option("--output", output,
-                 "folder for results.jsonl and packages; by default .opgate beside the configuration")
-      .type_name("FOLDER");
-  app.add_option("--build", build,
+  app.add_option("--config FILE", config,
+                 "configuration file; by default opgate.toml in this folder or the nearest one above it");
+  app.add_option("--output FOLDER", output,
+                 "folder for results.jsonl and packages; by default .opgate beside the configuration");
+  app.add_option("--build FOLDER", build,
                  "folder of a build; all libraries are taken from it, or from its lib/, by their file names")
-      .type_name("FOLDER")
       .existing_folder();
 }
 
@@ -41,25 +38,22 @@ std::string ProjectOptions::again() const {
 }
 
 void declare_filter(CommandLine& app, Filter& filter) {
-  const std::string pattern = "PATTERN";
-  app.add_option("--op", filter.ops, "only operators and models with this name; * and ? are wildcards")
-      .type_name(pattern);
-  app.add_option("--check", filter.checks, "only checks with this id or group, such as value.layout or value")
-      .type_name(pattern);
+  app.add_option("--op PATTERN", filter.ops,
+                 "only operators and models with this name; * and ? are wildcards");
+  app.add_option("--check PATTERN", filter.checks,
+                 "only checks with this id or group, such as value.layout or value");
   declare_devices(app, filter.devices);
-  app.add_option("--case", filter.cases, "only cases with this id; * and ? are wildcards").type_name(pattern);
-  app.add_option("-k", filter.keywords,
-                 "only cases whose ids hold these words, joined by and, or, not and parentheses")
-      .type_name("EXPRESSION");
+  app.add_option("--case PATTERN", filter.cases, "only cases with this id; * and ? are wildcards");
+  app.add_option("-k EXPRESSION", filter.keywords,
+                 "only cases whose ids hold these words, joined by and, or, not and parentheses");
   declare_order(app, filter);
 }
 
 void declare_devices(CommandLine& app, std::vector<std::string>& devices) {
   app.add_option(
-         "--device", devices,
-         fmt::format("only cases on {} or {}, the simulated {} device", fmt::join(device_type_names(), ", "),
-                     kSimulatedDevice, device_title(kSimulatedType)))
-      .type_name("PATTERN");
+      "--device PATTERN", devices,
+      fmt::format("only cases on {} or {}, the simulated {} device", fmt::join(device_type_names(), ", "),
+                  kSimulatedDevice, device_title(kSimulatedType)));
 }
 
 void declare_no_simulator(CommandLine& app, bool& no_simulator) {
@@ -77,18 +71,16 @@ void choose_simulator(Filter& filter, bool no_simulator) {
   if (asked && no_simulator)
     throw SetupError("--no-sim leaves out what --device or --case asks for; give one of them");
   const std::optional<std::string> missing = missing_simulator();
-  if (asked && missing)
-    throw SetupError(fmt::format("no case can run on {}: {}", kSimulatedDevice, *missing));
+  if (asked && missing) throw setup_error("no case can run on {}: {}", kSimulatedDevice, *missing);
   filter.simulated = asked || (!no_simulator && !missing && missing_device(kSimulatedType) &&
                                selects(filter.devices, kSimulatedDevice));
 }
 
 void declare_order(CommandLine& app, Filter& filter) {
   app.add_option(
-         "--order", filter.order,
-         "order of the operators: \"reversed\", or a number that seeds a random order; by default that of "
-         "their names. An operator whose verdict depends on the order is disturbed by another")
-      .type_name("ORDER");
+      "--order ORDER", filter.order,
+      "order of the operators: \"reversed\", or a number that seeds a random order; by default that of "
+      "their names. An operator whose verdict depends on the order is disturbed by another");
 }
 
 }  // namespace opgate

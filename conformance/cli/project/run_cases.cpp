@@ -10,6 +10,7 @@
 
 #include "base/build.h"
 #include "base/engine_sources.h"
+#include "base/errors.h"
 #include "base/text.h"
 #include "cli/project/project.h"
 #include "cli/project/run_progress.h"
@@ -37,23 +38,19 @@ ExecutionOptions::ExecutionOptions()
       gib(static_cast<double>(default_limits().memory) / kGiB) {}
 
 void ExecutionOptions::declare(CommandLine& app) {
-  app.add_option("-j,--jobs", jobs, "number of native workers at a time; by default the number of cores")
-      .type_name("N")
+  app.add_option("-j,--jobs N", jobs, "number of native workers at a time; by default the number of cores")
       .between(1, 4096);
-  app.add_option("--time-limit", seconds,
+  app.add_option("--time-limit SECONDS", seconds,
                  fmt::format("seconds after which a native call counts as hanging; by default {}", seconds))
-      .type_name("SECONDS")
       .between(1, 86400);
   app.add_option(
-         "--python-time-limit", python_seconds,
+         "--python-time-limit SECONDS", python_seconds,
          fmt::format("seconds after which a call in Python, such as an export, counts as hanging; by default "
                      "{}",
                      python_seconds))
-      .type_name("SECONDS")
       .between(1, 86400);
-  app.add_option("--memory-limit", gib,
+  app.add_option("--memory-limit GIB", gib,
                  "GiB of memory that each worker may use, at least 1; by default all of the machine's")
-      .type_name("GIB")
       .between(1.0, 1048576.0);
 }
 
@@ -77,15 +74,12 @@ Limits ExecutionOptions::limits() const {
 }
 
 void ShardOptions::declare(CommandLine& app) {
-  const CommandLineOption part =
-      app.add_option("--shard", shard,
-                     "only part I of N of the planned calls, to use N machines; see `opgate merge`")
-          .type_name("I/N");
+  const CommandLineOption part = app.add_option(
+      "--shard I/N", shard, "only part I of N of the planned calls, to use N machines; see `opgate merge`");
   app.add_option(
-         "--costs", costs,
+         "--costs FILE", costs,
          "results.jsonl of an earlier run, by whose times --shard makes parts that take equally long; give "
          "every shard the same file")
-      .type_name("FILE")
       .needs(part);
 }
 
@@ -166,9 +160,8 @@ std::optional<Costs> run_cases(Project& project, const Plan& plan, const RunHead
   progress.clear();
   journal.flush();
   if (taken && (todo.size() != 0 || progress.done() != progress.total())) {
-    throw SetupError(
-        fmt::format("{} of {} planned cases have no verdict: this is a bug of OpGate, please report it",
-                    todo.size(), progress.total()));
+    throw setup_error("{} of {} planned cases have no verdict: this is a bug of OpGate, please report it",
+                      todo.size(), progress.total());
   }
   if (!taken) return std::nullopt;
   add(*taken, costs);

@@ -1,9 +1,7 @@
 // Looks for the smallest call that shows the same defect, for a report that is read by somebody else.
 #pragma once
 
-#include <filesystem>
 #include <optional>
-#include <string>
 
 #include "cli/project/other_call.h"
 

@@ -2,7 +2,6 @@
 
 #include <c10/util/accumulate.h>
 #include <fmt/format.h>
-#include <opgate/error.h>
 
 #include <algorithm>
 #include <fstream>

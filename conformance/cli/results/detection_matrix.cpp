@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <opgate/error.h>
 
 #include <algorithm>
 #include <ranges>
 
+#include "base/errors.h"
 #include "cli/results/in_colour.h"
 #include "cli/terminal/terminal.h"
 #include "plan/case_parts.h"
@@ -24,10 +24,9 @@ bool is_finding(Verdict verdict) {
 const Spec& find_by_name(const std::vector<Spec>& subjects, const std::string& name, const Spec& asks) {
   const auto found = std::ranges::find(subjects, name, &Spec::name);
   if (found == subjects.end())
-    throw SetupError(fmt::format("{}: the correct twin of {}, {}, has no spec", asks.where, asks.name, name));
+    throw setup_error("{}: the correct twin of {}, {}, has no spec", asks.where, asks.name, name);
   if (found->planted)
-    throw SetupError(
-        fmt::format("{}: the correct twin of {}, {}, is itself planted", asks.where, asks.name, name));
+    throw setup_error("{}: the correct twin of {}, {}, is itself planted", asks.where, asks.name, name);
   return *found;
 }
 
@@ -42,8 +41,8 @@ DetectionMatrix::DetectionMatrix(const std::vector<Spec>& subjects, const std::v
     if (std::ranges::find(planned, &twin) != planned.end()) twins_[twin.id];
     if (std::ranges::find(planned, &spec) == planned.end()) continue;
     if (std::ranges::find(checks, spec.planted->check, &Check::name) == checks.end()) {
-      throw SetupError(fmt::format("{}: {} is planted for {}, and there is no such check", spec.where,
-                                   spec.name, spec.planted->check));
+      throw setup_error("{}: {} is planted for {}, and there is no such check", spec.where, spec.name,
+                        spec.planted->check);
     }
     defects_[spec.id].check = spec.planted->check;
   }

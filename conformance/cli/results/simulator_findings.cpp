@@ -2,12 +2,11 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <opgate/error.h>
 
 #include <algorithm>
 #include <fstream>
-#include <map>
 
+#include "base/errors.h"
 #include "cli/terminal/terminal.h"
 
 namespace opgate {
@@ -37,7 +36,7 @@ std::string describe(size_t number, const Report& finding, const OrderOfFinding&
 
 SimulatorReport read_simulator_report(const std::filesystem::path& file, const std::set<std::string>& tools) {
   std::ifstream lines(file);
-  if (!lines) throw SetupError(fmt::format("the report {} cannot be read", file.string()));
+  if (!lines) throw setup_error("the report {} cannot be read", file.string());
   SimulatorReport report;
   std::map<simulator::PlaceOfFinding, size_t> position;
   for (std::string line; std::getline(lines, line);) {

@@ -7,7 +7,6 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <numeric>
-#include <set>
 #include <span>
 
 #include "base/check_group.h"
@@ -17,7 +16,6 @@
 #include "cli/terminal/table.h"
 #include "cli/terminal/terminal.h"
 #include "inputs/call_key.h"
-#include "plan/case_parts.h"
 #include "results/finding_text.h"
 
 namespace opgate {

@@ -5,7 +5,6 @@
 #include <array>
 #include <map>
 #include <nlohmann/json_fwd.hpp>
-#include <optional>
 #include <set>
 #include <string>
 #include <string_view>

@@ -1,12 +1,10 @@
 #include "cli/scripts/script_request.h"
 
-#include <fmt/format.h>
-#include <opgate/error.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "base/errors.h"
 #include "inputs/damage.h"
 #include "process/libraries/library.h"
 #include "run/python/programs.h"
@@ -36,10 +34,10 @@ bool needs_modules(const Spec& spec, const Check& check, const Config& config) {
 json script_request(const PlannedCall& call, const Check& check, const Config& config, const Setup& setup) {
   const Spec& spec = *call.key.spec;
   if (spec.kind != Spec::Kind::op)
-    throw SetupError(
-        fmt::format("--python writes calls of operators, and {} is a model or a class; use `opgate repro` "
-                    "without --python",
-                    spec.id));
+    throw setup_error(
+        "--python writes calls of operators, and {} is a model or a class; use `opgate repro` "
+        "without --python",
+        spec.id);
   const std::optional<InputDamage> damage = damage_of(call.key.variant);
   if (damage && damage->kind == InputDamage::Kind::undefined)
     throw SetupError(

@@ -14,58 +14,34 @@
 namespace opgate {
 
 CommandLineOption CommandLineOption::description(std::string text) {
-  option_->description(std::move(text));
-  return *this;
+  return CommandLineOption(option_->description(std::move(text)));
 }
-
-CommandLineOption CommandLineOption::type_name(std::string name) {
-  option_->type_name(std::move(name));
-  return *this;
-}
-
-CommandLineOption CommandLineOption::required() {
-  option_->required();
-  return *this;
-}
-
+CommandLineOption CommandLineOption::required() { return CommandLineOption(option_->required()); }
 CommandLineOption CommandLineOption::one_of(std::vector<std::string> values) {
-  option_->check(CLI::IsMember(std::move(values)));
-  return *this;
+  return CommandLineOption(option_->check(CLI::IsMember(std::move(values))));
 }
-
 CommandLineOption CommandLineOption::between(int low, int high) {
-  option_->check(CLI::Range(low, high));
-  return *this;
+  return CommandLineOption(option_->check(CLI::Range(low, high)));
 }
-
 CommandLineOption CommandLineOption::between(double low, double high) {
-  option_->check(CLI::Range(low, high));
-  return *this;
+  return CommandLineOption(option_->check(CLI::Range(low, high)));
 }
-
 CommandLineOption CommandLineOption::existing_folder() {
-  option_->check(CLI::ExistingDirectory);
-  return *this;
+  return CommandLineOption(option_->check(CLI::ExistingDirectory));
 }
-
 CommandLineOption CommandLineOption::delimiter(char character) {
-  option_->delimiter(character);
-  return *this;
+  return CommandLineOption(option_->delimiter(character));
 }
-
 CommandLineOption CommandLineOption::shows_default() {
   option_->capture_default_str();
   return *this;
 }
 
 CommandLineOption CommandLineOption::needs(CommandLineOption other) {
-  option_->needs(other.option_);
-  return *this;
+  return CommandLineOption(option_->needs(other.option_));
 }
-
 CommandLineOption CommandLineOption::excludes(CommandLineOption other) {
-  option_->excludes(other.option_);
-  return *this;
+  return CommandLineOption(option_->excludes(other.option_));
 }
 
 void CommandLine::description(std::string text) { app_.description(std::move(text)); }
@@ -81,20 +57,24 @@ void CommandLine::takes_program(std::vector<std::string>& program) {
 }
 
 template <class T>
-CommandLineOption CommandLine::add_option(std::string name, T& value, std::string description) {
-  return CommandLineOption(app_.add_option(std::move(name), value, std::move(description)));
+CommandLineOption CommandLine::add_option(const std::string& name, T& value, std::string description) {
+  const size_t end = std::min(name.find(' '), name.size());
+  CLI::Option* option = app_.add_option(name.substr(0, end), value, std::move(description));
+  if (end < name.size()) option->type_name(name.substr(end + 1));
+  return CommandLineOption(option);
 }
 
-template CommandLineOption CommandLine::add_option(std::string, std::string&, std::string);
-template CommandLineOption CommandLine::add_option(std::string, std::filesystem::path&, std::string);
-template CommandLineOption CommandLine::add_option(std::string, int&, std::string);
-template CommandLineOption CommandLine::add_option(std::string, size_t&, std::string);
-template CommandLineOption CommandLine::add_option(std::string, int64_t&, std::string);
-template CommandLineOption CommandLine::add_option(std::string, double&, std::string);
-template CommandLineOption CommandLine::add_option(std::string, std::vector<std::string>&, std::string);
-template CommandLineOption CommandLine::add_option(std::string, std::vector<std::filesystem::path>&,
+template CommandLineOption CommandLine::add_option(const std::string&, std::string&, std::string);
+template CommandLineOption CommandLine::add_option(const std::string&, std::filesystem::path&, std::string);
+template CommandLineOption CommandLine::add_option(const std::string&, int&, std::string);
+template CommandLineOption CommandLine::add_option(const std::string&, size_t&, std::string);
+template CommandLineOption CommandLine::add_option(const std::string&, int64_t&, std::string);
+template CommandLineOption CommandLine::add_option(const std::string&, double&, std::string);
+template CommandLineOption CommandLine::add_option(const std::string&, std::vector<std::string>&,
                                                    std::string);
-template CommandLineOption CommandLine::add_option(std::string, std::vector<int>&, std::string);
+template CommandLineOption CommandLine::add_option(const std::string&, std::vector<std::filesystem::path>&,
+                                                   std::string);
+template CommandLineOption CommandLine::add_option(const std::string&, std::vector<int>&, std::string);
 
 CommandLineOption CommandLine::add_flag(std::string name, bool& value, std::string description) {
   return CommandLineOption(app_.add_flag(std::move(name), value, std::move(description)));

@@ -2,7 +2,6 @@
 // because its templates take longer to compile than everything else in a file.
 #pragma once
 
-#include <cstdint>
 #include <functional>
 #include <string>
 #include <variant>
@@ -21,7 +20,6 @@ class CommandLineOption {
   explicit CommandLineOption(CLI::Option* option) : option_(option) {}
 
   CommandLineOption description(std::string text);
-  CommandLineOption type_name(std::string name);  ///< the placeholder for the value in --help, such as FILE
   CommandLineOption required();
   CommandLineOption one_of(std::vector<std::string> values);
   CommandLineOption between(int low, int high);
@@ -48,10 +46,11 @@ class CommandLine {
   /// is another program and its arguments, which are left as they are.
   void takes_program(std::vector<std::string>& program);
 
-  /// `name` is as in CLI11: "--output", or "FILE" for a positional argument. Defined for std::string,
-  /// std::filesystem::path, int, size_t, int64_t, double, and vectors of the first three.
+  /// `name` is as --help shows it: "-k,--keep FILE" with the placeholder for the value, or "FILE" for a
+  /// positional argument. Defined for std::string, std::filesystem::path, int, size_t, int64_t, double, and
+  /// vectors of the first three.
   template <class T>
-  CommandLineOption add_option(std::string name, T& value, std::string description = "");
+  CommandLineOption add_option(const std::string& name, T& value, std::string description = "");
   CommandLineOption add_flag(std::string name, bool& value, std::string description);
   /// An option that was added before.
   CommandLineOption get_option(std::string name);

@@ -5,13 +5,13 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <opgate/error.h>
 #include <sys/file.h>
 
 #include <cerrno>
 #include <cstring>
 
 #include "base/build.h"
+#include "base/errors.h"
 #include "base/files/atomic_file.h"
 #include "base/files/files.h"
 #include "device/device.h"
@@ -33,7 +33,7 @@ constexpr size_t kErrorLines = 5;
 // Runs git with these words. Returns what it prints, without the last newline, or nothing if git fails.
 std::optional<std::string> git(const fs::path& folder, std::vector<std::string> words, const fs::path& log) {
   words.insert(words.begin(), "git");
-  const int status = run_to_end({words, {}}, folder, log, Errors::logged);
+  const int status = run_to_end({words}, folder, log, Errors::logged);
   std::string text = content_of(log);
   while (text.ends_with('\n')) text.pop_back();
   return status == 0 ? std::optional(text) : std::nullopt;
@@ -56,17 +56,15 @@ class Commit {
     const fs::path folder = head.file.parent_path();
     const auto top = git(folder, {"rev-parse", "--show-toplevel"}, log);
     if (!top) {
-      throw SetupError(fmt::format(
-          "{}: there is no such file or folder, and {} is in no git repository, so it cannot be a "
-          "commit",
-          reference, folder.string()));
+      throw setup_error(
+          "{}: there is no such file or folder, and {} is in no git repository, so it cannot be a commit",
+          reference, folder.string());
     }
     top_ = *top;
     const auto commit = git(top_, {"rev-parse", "--verify", "--quiet", reference + "^{commit}"}, log);
     if (!commit) {
-      throw SetupError(
-          fmt::format("{}: there is no such file or folder, and no such commit in {}; is it fetched?",
-                      reference, top_.string()));
+      throw setup_error("{}: there is no such file or folder, and no such commit in {}; is it fetched?",
+                        reference, top_.string());
     }
     commit_ = *commit;
     folder_ = head.output / "base" / commit_.substr(0, kShortCommit);
@@ -75,10 +73,10 @@ class Commit {
   BaseBuild built(const Announce& announce) {
     const BuildRecipe& recipe = head_.build;
     if (recipe.command.empty()) {
-      throw SetupError(
-          fmt::format("--base {} is a commit, and {} does not say how one is built: add build = "
-                      "{{ command = \"...\" }}, or name a folder that is already built",
-                      reference_, head_.file.string()));
+      throw setup_error(
+          "--base {} is a commit, and {} does not say how one is built: add build = "
+          "{{ command = \"...\" }}, or name a folder that is already built",
+          reference_, head_.file.string());
     }
     Descriptor lock = locked();
     const fs::path config = check_out();
@@ -100,13 +98,12 @@ class Commit {
     fs::create_directories(folder_);
     Descriptor lock(open((folder_ / "lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
     if (!lock.is_open()) {
-      throw SetupError(fmt::format("cannot write into {}: {}; give another folder with --output",
-                                   folder_.string(), std::strerror(errno)));
+      throw setup_error("cannot write into {}: {}; give another folder with --output", folder_.string(),
+                        std::strerror(errno));
     }
     if (flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
-      throw SetupError(
-          fmt::format("another run uses {} in {}; wait for it, or give another folder with --output", name(),
-                      folder_.string()));
+      throw setup_error("another run uses {} in {}; wait for it, or give another folder with --output",
+                        name(), folder_.string());
     }
     return lock;
   }
@@ -116,7 +113,7 @@ class Commit {
     make_checkout();
     const fs::path config = checkout() / fs::relative(fs::canonical(head_.file), fs::canonical(top_));
     if (!fs::exists(config))
-      throw SetupError(fmt::format("{} has no {}; choose a base that has one", name(), config.string()));
+      throw setup_error("{} has no {}; choose a base that has one", name(), config.string());
     return config;
   }
 
@@ -127,7 +124,7 @@ class Commit {
     fs::remove_all(checkout());
     // --force is given twice because git still lists the worktree that was removed, and may have it locked.
     if (!git(top_, {"worktree", "add", "--force", "--force", "--detach", checkout().string(), commit_}, log))
-      throw SetupError(fmt::format("git cannot check out {}: {}", name(), tail_of(log)));
+      throw setup_error("git cannot check out {}: {}", name(), tail_of(log));
     AtomicFile(whole, commit_ + "\n").commit();
   }
 
@@ -139,8 +136,8 @@ class Commit {
                           {{"OPGATE_PYTHON", this_program(head_).python}}};
     const int status = run_to_end(command, folder, log, Errors::logged);
     if (status != 0) {
-      throw SetupError(fmt::format("{} cannot be built: `{}` ended with {}: {}", name(), head_.build.command,
-                                   ending(status), tail_of(log)));
+      throw setup_error("{} cannot be built: `{}` ended with {}: {}", name(), head_.build.command,
+                        ending(status), tail_of(log));
     }
   }
 
@@ -193,7 +190,7 @@ fs::path run_base(const BaseBuild& base, const std::vector<std::string>& options
     return results;
   }
   announce(fmt::format("base: running {}", base.name));
-  Command run{{base.program, "run", "--config", base.config, "--output", base.output}, {}};
+  Command run{{base.program, "run", "--config", base.config, "--output", base.output}};
   if (!base.libraries.empty()) run.words.insert(run.words.end(), {"--build", base.libraries});
   run.words.insert(run.words.end(), options.begin(), options.end());
   fs::remove(ran_as);

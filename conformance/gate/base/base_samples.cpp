@@ -10,7 +10,6 @@
 #include "gate/broken.h"
 #include "gate/rule.h"
 #include "gate/schema_compatibility.h"
-#include "process/run_program.h"
 #include "run/output_folder.h"
 #include "spec/schema/function_name.h"
 
@@ -51,8 +50,7 @@ std::optional<RunState> run_base_samples(const RunState& base, const RunState& h
   AtomicFile(file, samples.dump(1, ' ', false, json::error_handler_t::replace) + "\n").commit();
 
   Command run{{this_executable(), "run", "--config", config.file, "--output", output, "--samples", file,
-               "--case", kCases},
-              {}};
+               "--case", kCases}};
   if (!config.libraries_from.empty()) run.words.insert(run.words.end(), {"--build", config.libraries_from});
   for (const auto& [op, of_op] : samples.items()) run.words.insert(run.words.end(), {"--op", op});
   run.words.insert(run.words.end(), options.begin(), options.end());

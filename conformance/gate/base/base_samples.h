@@ -2,7 +2,6 @@
 // that changed together with its operator does not hide what changed.
 #pragma once
 
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>

@@ -1,8 +1,8 @@
 #include "gate/base/gate_base.h"
 
 #include <fmt/format.h>
-#include <opgate/error.h>
 
+#include "base/errors.h"
 #include "gate/evidence/evidence_signature.h"
 #include "gate/ledger/ledger.h"
 #include "run/output_folder.h"
@@ -25,10 +25,10 @@ GateBase base_of_results(const fs::path& file) {
 
 GateBase base_of_ledger(const Config& config) {
   if (config.ledger.empty()) {
-    throw SetupError(
-        fmt::format("{} names no ledger to compare with: add ledger = \"fixtures/ledger\" and run "
-                    "`opgate accept`, or name a run to compare with by --base",
-                    config.file.string()));
+    throw setup_error(
+        "{} names no ledger to compare with: add ledger = \"fixtures/ledger\" and run "
+        "`opgate accept`, or name a run to compare with by --base",
+        config.file.string());
   }
   GateBase base{"ledger " + fs::proximate(config.ledger).string(), read_ledger(config.ledger), true};
   base.not_covered = read_not_covered(config.ledger);

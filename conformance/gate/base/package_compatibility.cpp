@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-#include <array>
 #include <chrono>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -112,7 +110,7 @@ std::vector<OldPackage> ask_packages(const std::vector<fs::path>& packages, cons
   for (const fs::path& file : packages) {
     OldPackage& package = all.emplace_back();
     package.file = file.string();
-    Command aoti{{this_executable(), "aoti", file, "--any-schema", "--json", answers_file}, {}};
+    Command aoti{{this_executable(), "aoti", file, "--any-schema", "--json", answers_file}};
     for (const std::string& library : head.libraries)
       aoti.words.insert(aoti.words.end(), {"--library", library});
     fs::remove(answers_file);

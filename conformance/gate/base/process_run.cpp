@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <opgate/error.h>
 #include <sys/wait.h>
 
+#include "base/errors.h"
 #include "process/interrupt.h"
 #include "process/run_program.h"
 #include "run/journal.h"
@@ -19,8 +19,8 @@ fs::path results_of_process(const Command& run, const fs::path& output, const st
   const int status = run_to_end(run, fs::current_path(), log, Errors::shown);
   if (WIFEXITED(status) && WEXITSTATUS(status) == kInterruptedStatus) throw Interrupted();
   if (!WIFEXITED(status) || !fs::exists(results) || !is_finished(results)) {
-    throw SetupError(fmt::format("{}: `{}` ended with {}; its output is above and in {}", what_failed,
-                                 fmt::join(run.words, " "), ending(status), log.string()));
+    throw setup_error("{}: `{}` ended with {}; its output is above and in {}", what_failed,
+                      fmt::join(run.words, " "), ending(status), log.string());
   }
   return results;
 }

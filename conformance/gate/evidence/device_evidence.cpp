@@ -2,11 +2,12 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <opgate/error.h>
 
 #include <algorithm>
 
+#include "base/errors.h"
 #include "base/files/atomic_file.h"
+#include "base/files/toml_nodes.h"
 #include "gate/broken.h"
 #include "gate/evidence/evidence_signature.h"
 #include "gate/ledger/toml_text.h"
@@ -49,40 +50,29 @@ std::string text_of(const std::string& op, const std::vector<DeviceEvidence>& al
 }
 
 DeviceEvidence one_from(const std::string& device, const toml::node& node, const fs::path& file) {
-  const auto wrong = [&](const toml::node& at) {
-    throw SetupError(fmt::format("{}:{}: this is no line of evidence; check out the file, or remove it",
-                                 file.string(), static_cast<unsigned>(at.source().begin.line)));
-  };
-  if (!node.is_table()) wrong(node);
+  const TomlNodes nodes(file, "this is no line of evidence; check out the file, or remove it");
   DeviceEvidence one;
   one.device = device;
   one.lists_files = false;
-  for (const auto& [key_, value] : *node.as_table()) {
+  for (const auto& [key_, value] : nodes.table(node)) {
     const std::string_view key = key_.str();
-    if (key == "checks" && value.is_table()) {
-      for (const auto& [check, passed] : *value.as_table()) {
-        const toml::table* words = passed.as_table();
-        if (words == nullptr) wrong(passed);
-        const auto cases = words->at_path("cases").value<int64_t>();
-        const auto date = words->at_path("date").value<std::string>();
-        if (!cases || *cases < 1 || !date || words->size() != 2) wrong(passed);
+    if (key == "checks") {
+      for (const auto& [check, passed] : nodes.table(value)) {
+        const toml::table& words = nodes.table(passed);
+        const auto cases = words.at_path("cases").value<int64_t>();
+        const auto date = words.at_path("date").value<std::string>();
+        if (!cases || *cases < 1 || !date || words.size() != 2) nodes.wrong(passed);
         one.checks[std::string(check.str())] = {static_cast<size_t>(*cases), *date};
       }
       continue;
     }
-    if (key == "files_read" && value.is_table()) {
+    if (key == "files_read") {
       one.lists_files = true;
-      for (const auto& [name, digest] : *value.as_table()) {
-        if (!digest.is_string()) wrong(digest);
-        one.tested.files_read[std::string(name.str())] = *digest.value<std::string>();
-      }
+      one.tested.files_read = nodes.texts_by_name(value);
       continue;
     }
-    if (key == "files_not_followed" && value.is_array()) {
-      for (const toml::node& words : *value.as_array()) {
-        if (!words.is_string()) wrong(words);
-        one.files_not_followed.push_back(*words.value<std::string>());
-      }
+    if (key == "files_not_followed") {
+      one.files_not_followed = nodes.texts(value);
       continue;
     }
     const std::map<std::string_view, std::string*> words{{"model", &one.model},
@@ -90,11 +80,11 @@ DeviceEvidence one_from(const std::string& device, const toml::node& node, const
                                                          {"engine", &one.tested.engine},
                                                          {"sources", &one.tested.sources}};
     const auto word = words.find(key);
-    if (word == words.end() || !value.is_string()) wrong(value);
-    *word->second = *value.value<std::string>();
+    if (word == words.end()) nodes.wrong(value);
+    *word->second = nodes.text(value);
   }
   for (const std::string* word : {&one.model, &one.tested.torch, &one.tested.engine, &one.tested.sources}) {
-    if (word->empty()) wrong(node);
+    if (word->empty()) nodes.wrong(node);
   }
   return one;
 }
@@ -160,13 +150,12 @@ Evidences read_evidence(const fs::path& folder, const fs::path& signers) {
   Evidences all;
   if (folder.empty() || !fs::is_directory(folder)) return all;
   for (const fs::path& file : toml_files_of(folder)) {
-    const toml::table table = parsed_toml(file, "`opgate evidence`");
+    const toml::table table = merged_toml(file, "`opgate evidence`");
     std::vector<DeviceEvidence>& of_op = all[id_of_toml(file)];
     const SignatureCheck signature = signers.empty() ? SignatureCheck() : check_signature(file, signers);
     for (const auto& [device, list] : table) {
       if (!list.is_array())
-        throw SetupError(
-            fmt::format("{}: this is no file of evidence; check out the file, or remove it", file.string()));
+        throw setup_error("{}: this is no file of evidence; check out the file, or remove it", file.string());
       for (const toml::node& one : *list.as_array()) {
         of_op.push_back(one_from(std::string(device.str()), one, file));
         of_op.back().signer = signature.signer;
@@ -179,8 +168,8 @@ Evidences read_evidence(const fs::path& folder, const fs::path& signers) {
 
 Evidences evidence_of(const RunState& run) {
   if (run.header.filter.chooses_cases()) {
-    throw SetupError(fmt::format("{} has only some cases of its checks; run them again without --case",
-                                 run.file.string()));
+    throw setup_error("{} has only some cases of its checks; run them again without --case",
+                      run.file.string());
   }
   Evidences all;
   for (const auto& [id, subject] : run.state) {

@@ -1,8 +1,6 @@
 #include "gate/ledger/ledger.h"
 
-#include <fmt/format.h>
-#include <opgate/error.h>
-
+#include "base/errors.h"
 #include "base/files/atomic_file.h"
 #include "base/files/files.h"
 #include "gate/ledger/ledger_reader.h"
@@ -14,8 +12,8 @@ namespace fs = std::filesystem;
 
 State read_ledger(const fs::path& folder) {
   if (!fs::is_directory(folder)) {
-    throw SetupError(
-        fmt::format("there is no ledger {}; after a run, `opgate accept` writes the first", folder.string()));
+    throw setup_error("there is no ledger {}; after a run, `opgate accept` writes the first",
+                      folder.string());
   }
   State state;
   for (const fs::path& file : toml_files_of(folder)) {

@@ -1,12 +1,13 @@
 #include "gate/ledger/ledger_reader.h"
 
 #include <fmt/format.h>
-#include <opgate/error.h>
 
 #include <algorithm>
+#include <sstream>
 
+#include "base/errors.h"
+#include "base/files/toml_nodes.h"
 #include "gate/call_groups.h"
-#include "gate/ledger/ledger_nodes.h"
 #include "gate/ledger/toml_text.h"
 #include "spec/fact_fields.h"
 #include "spec/naming_words.h"
@@ -16,6 +17,14 @@ namespace {
 
 constexpr std::string_view kWriter = "`opgate accept`";
 
+// The words of a text that are separated by spaces: "float32 float64".
+std::vector<std::string> split_words(std::string_view text) {
+  std::istringstream stream{std::string(text)};
+  std::vector<std::string> words;
+  for (std::string word; stream >> word;) words.push_back(word);
+  return words;
+}
+
 bool holds_tables(const toml::node& node) {
   const toml::table* const table = node.as_table();
   return table != nullptr && !table->empty() && table->begin()->second.is_table();
@@ -23,7 +32,7 @@ bool holds_tables(const toml::node& node) {
 
 class LedgerReader {
  public:
-  LedgerReader(LedgerNodes nodes, const toml::table& table) : nodes_(std::move(nodes)), table_(table) {}
+  LedgerReader(TomlNodes nodes, const toml::table& table) : nodes_(std::move(nodes)), table_(table) {}
 
   SubjectState subject() {
     if (!table_.contains("schema") || !table_.contains("kernels") || !table_.contains("planned"))
@@ -43,10 +52,10 @@ class LedgerReader {
 
  private:
   SetupError not_whole() const {
-    return SetupError(fmt::format(
+    return setup_error(
         "{}: this file is {}; check it out, or remove it and run {} again", nodes_.file().string(),
         table_.empty() ? "empty" : "no whole file of a ledger: it needs schema, kernels and planned",
-        kWriter));
+        kWriter);
   }
 
   void read(const toml::node& node, std::string& text) const { text = nodes_.text(node); }
@@ -177,9 +186,13 @@ class LedgerReader {
     for (const auto& [name, node] : described) {
       const auto device = subject_.devices.find(std::string(name.str()));
       if (device == subject_.devices.end()) nodes_.wrong(node);
-      if (node.is_table())
-        device->second.owed = nodes_.by_dtype<size_t>(node);
-      else if (nodes_.text(node) == "everything")
+      if (node.is_table()) {
+        for (const auto& [check, by_dtype] : nodes_.table(node)) {
+          for (const auto& [dtype, count] : nodes_.table(by_dtype))
+            device->second.owed[std::string(check.str())][std::string(dtype.str())] =
+                nodes_.value<size_t>(count);
+        }
+      } else if (nodes_.text(node) == "everything")
         device->second.owed = of_calls(device->second.planned.count());
       else
         nodes_.wrong(node);
@@ -247,7 +260,7 @@ class LedgerReader {
     }
   }
 
-  const LedgerNodes nodes_;
+  const TomlNodes nodes_;
   const toml::table& table_;
   SubjectState subject_;
 };
@@ -255,8 +268,10 @@ class LedgerReader {
 }  // namespace
 
 SubjectState subject_of_ledger(const std::filesystem::path& file) {
-  const toml::table table = parsed_toml(file, kWriter);
-  return LedgerReader(LedgerNodes(file), table).subject();
+  const toml::table table = merged_toml(file, kWriter);
+  const TomlNodes nodes(
+      file, fmt::format("this is no line of a ledger; check out the file, or run {} again", kWriter));
+  return LedgerReader(nodes, table).subject();
 }
 
 }  // namespace opgate

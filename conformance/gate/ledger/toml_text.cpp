@@ -1,11 +1,13 @@
 #include "gate/ledger/toml_text.h"
 
 #include <fmt/format.h>
-#include <opgate/error.h>
 
 #include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
+
+#include "base/errors.h"
+#include "base/files/toml_nodes.h"
 
 namespace opgate {
 namespace {
@@ -43,24 +45,18 @@ std::vector<fs::path> toml_files_of(const fs::path& folder) {
   return files;
 }
 
-toml::table parsed_toml(const fs::path& file, std::string_view writer) {
+toml::table merged_toml(const fs::path& file, std::string_view writer) {
   std::ifstream stream(file);
   size_t number = 0;
   for (std::string line; std::getline(stream, line);) {
     ++number;
     if (line.starts_with("<<<<<<<") || line.starts_with(">>>>>>>")) {
-      throw SetupError(fmt::format(
+      throw setup_error(
           "{}:{}: a merge left a conflict here; resolve it, or check out one side and run {} again",
-          file.string(), number, writer));
+          file.string(), number, writer);
     }
   }
-  try {
-    return toml::parse_file(file.string());
-  } catch (const toml::parse_error& error) {
-    throw SetupError(fmt::format("{}:{}: {}; check out the file, or run {} again", file.string(),
-                                 static_cast<unsigned>(error.source().begin.line), error.description(),
-                                 writer));
-  }
+  return parsed_toml(file, fmt::format("; check out the file, or run {} again", writer));
 }
 
 }  // namespace opgate

@@ -23,6 +23,6 @@ std::vector<std::filesystem::path> toml_files_of(const std::filesystem::path& fo
 
 /// Parses the file. Throws SetupError, with file and line, for conflict markers of a merge and for text
 /// that is not TOML. `writer` is the command that writes the file, for the message: "`opgate accept`".
-toml::table parsed_toml(const std::filesystem::path& file, std::string_view writer);
+toml::table merged_toml(const std::filesystem::path& file, std::string_view writer);
 
 }  // namespace opgate

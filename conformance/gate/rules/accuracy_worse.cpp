@@ -11,7 +11,6 @@
 namespace opgate::accuracy_worse {
 namespace {
 
-constexpr auto kRule = "accuracy.worse";
 // Smaller errors are not compared. A correctly rounded result is off by up to half an ulp of the reference's,
 // which is computed in Double. Where results are in Double, too, the reference's own rounding counts, and it
 // is another on other processors: MKL's sine is.
@@ -27,7 +26,7 @@ std::optional<double> limit_of(const SubjectFacts& facts, const std::string& che
 }
 
 void judge_errors(const Change& change, const std::string& id, const std::string& device,
-                  const DeviceState& base, const DeviceState& head, Remarks& remarks) {
+                  const DeviceState& base, const DeviceState& head, RuleReport& report) {
   const MachineResults *accepted = results_here(change, base), *measured = results_here(change, head);
   if (accepted == nullptr || measured == nullptr) return;
   const auto planned = base.planned.count();
@@ -49,24 +48,19 @@ void judge_errors(const Change& change, const std::string& id, const std::string
       if (limit && worse)
         what += fmt::format(" (limit {:.4g}, factor {:.3g})", *limit, change.accuracy_factor);
       const auto where = change.head.worst.find(fmt::format("{}/{}/{}/{}", id, device, check, dtype));
-      remarks.push_back({worse ? Remark::Kind::refused : Remark::Kind::better,
-                         kRule,
-                         id,
-                         std::move(what),
-                         where == change.head.worst.end() ? "" : where->second,
-                         device,
-                         {dtype}});
+      report.add(worse ? Remark::Kind::refused : Remark::Kind::better, id, std::move(what),
+                 where == change.head.worst.end() ? "" : where->second, device, {dtype});
     }
   }
 }
 
-void judge(const Change& change, Remarks& remarks) {
+void judge(const Change& change, RuleReport& report) {
   for_each_device(change,
                   [&](const std::string& id, const std::string& device, const DeviceState& base,
-                      const DeviceState& head) { judge_errors(change, id, device, base, head, remarks); });
+                      const DeviceState& head) { judge_errors(change, id, device, base, head, report); });
 }
 
-OPGATE_REGISTER_RULE(accuracy_worse, {.name = kRule, .judge = &judge});
+OPGATE_REGISTER_RULE(accuracy_worse, {.name = "accuracy.worse", .judge = &judge});
 
 }  // namespace
 }  // namespace opgate::accuracy_worse

@@ -9,8 +9,6 @@
 namespace opgate::bits_changed {
 namespace {
 
-constexpr auto kRule = "bits.changed";
-
 // The bits that the head returned for the base's arguments; null if it was not called with them here.
 const ByDtype<std::string>* bits_now(const Change& change, const std::string& id, const std::string& device,
                                      const std::string& sample) {
@@ -25,7 +23,7 @@ const ByDtype<std::string>* bits_now(const Change& change, const std::string& id
 }
 
 void judge_bits(const Change& change, const std::string& id, const std::string& device,
-                const MachineResults& base, Remarks& remarks) {
+                const MachineResults& base, RuleReport& report) {
   std::set<std::string> dtypes;
   std::string first;
   size_t changed = 0;
@@ -42,33 +40,30 @@ void judge_bits(const Change& change, const std::string& id, const std::string& 
     }
   }
   if (changed == 0) return;
-  remarks.push_back(
-      {Remark::Kind::refused, kRule, id,
-       fmt::format("{}: the bits of {} results changed ({}), though it promises to be deterministic", device,
-                   changed, fmt::join(dtypes, ", ")),
-       first, device, dtypes});
+  report.refuse(id,
+                fmt::format("{}: the bits of {} results changed ({}), though it promises to be deterministic",
+                            device, changed, fmt::join(dtypes, ", ")),
+                first, device, dtypes);
 }
 
-void judge(const Change& change, Remarks& remarks) {
+void judge(const Change& change, RuleReport& report) {
   std::set<std::string> others;
   for_each_device(change, [&](const std::string& id, const std::string& device, const DeviceState& base,
                               const DeviceState& head) {
     if (results_here(change, head) == nullptr) return;
     if (const MachineResults* then = results_here(change, base)) {
-      judge_bits(change, id, device, *then, remarks);
+      judge_bits(change, id, device, *then, report);
     } else {
       for (const auto& [machine, results] : base.machines) others.insert(machine);
     }
   });
   if (others.empty()) return;
-  remarks.push_back({Remark::Kind::note, kRule, "",
-                     fmt::format("bits and errors were accepted on {} and are not compared with those of {}; "
-                                 "the tolerances of the specs hold all the same",
-                                 fmt::join(others, " and "), machine_of(change.head.header)),
-                     ""});
+  report.note("", fmt::format("bits and errors were accepted on {} and are not compared with those of {}; "
+                              "the tolerances of the specs hold all the same",
+                              fmt::join(others, " and "), machine_of(change.head.header)));
 }
 
-OPGATE_REGISTER_RULE(bits_changed, {.name = kRule, .judge = &judge});
+OPGATE_REGISTER_RULE(bits_changed, {.name = "bits.changed", .judge = &judge});
 
 }  // namespace
 }  // namespace opgate::bits_changed

@@ -14,8 +14,6 @@
 namespace opgate::case_lost {
 namespace {
 
-constexpr auto kRule = "case.lost";
-
 using Names = std::vector<std::string>;
 
 // Those of `from` that `in` lacks. Kernels are in the order of their dispatch keys, which is not sorted.
@@ -44,23 +42,21 @@ bool is_asked_of_drafts(const PlannedCase& one) {
 
 class Losses {
  public:
-  Losses(const Change& change, Remarks& remarks) : change_(change), remarks_(remarks) {}
+  Losses(const Change& change, RuleReport& report) : change_(change), report_(report) {}
 
   void judge() {
     if (!change_.partial) {
       for (const std::string& id : lost_keys(change_.base, change_.head.state))
-        refuse(id, "the operator no longer has a spec; remove it from the ledger with the operator");
+        report_.refuse(id, "the operator no longer has a spec; remove it from the ledger with the operator");
     }
     for (const auto& [device, kept] : change_.kernels_kept) {
-      remarks_.push_back({Remark::Kind::note, kRule, "",
-                          fmt::format("{0} kernels for {1} were not compared, because there is no {1} device "
-                                      "here, or the libraries were built without {1}",
-                                      kept, device_title(device)),
-                          ""});
+      report_.note("", fmt::format("{0} kernels for {1} were not compared, because there is no {1} device "
+                                   "here, or the libraries were built without {1}",
+                                   kept, device_title(device)));
     }
     for_each_subject(change_, [&](const std::string& id, const SubjectState& base, const SubjectState& head) {
       for (const std::string& device : lost_keys(base.devices, head.devices))
-        refuse(id, fmt::format("is no longer promised on {}", device));
+        report_.refuse(id, fmt::format("is no longer promised on {}", device));
       judge_kernels(id, base.facts, head.facts);
       judge_samples(id, base.facts, head.facts);
     });
@@ -69,10 +65,6 @@ class Losses {
   }
 
  private:
-  void refuse(const std::string& id, std::string what, std::string shown = "") {
-    remarks_.push_back({Remark::Kind::refused, kRule, id, std::move(what), std::move(shown)});
-  }
-
   // A kernel that moves from a Python module into a library is not lost; one that moves the other way is, for
   // C++ programs.
   void judge_kernels(const std::string& id, const SubjectFacts& base, const SubjectFacts& head) {
@@ -85,13 +77,11 @@ class Losses {
   // `head_has` are the kernels that replace those of the base.
   void judge_kernels(const std::string& id, std::string_view where, const Names& base, const Names& head,
                      const Names& head_has) {
-    if (const Names added = missing(head, base); !added.empty()) {
-      remarks_.push_back({Remark::Kind::note, kRule, id,
-                          fmt::format("has a kernel{} for {} now", where, fmt::join(added, ", ")), ""});
-    }
+    if (const Names added = missing(head, base); !added.empty())
+      report_.note(id, fmt::format("has a kernel{} for {} now", where, fmt::join(added, ", ")));
     if (const Names lost = missing(base, head_has); !lost.empty()) {
-      refuse(id, fmt::format("no longer has a kernel{} for {}", where, fmt::join(lost, ", ")),
-             fmt::format("kernels{} {} -> {}", where, fmt::join(base, ", "), fmt::join(head, ", ")));
+      report_.refuse(id, fmt::format("no longer has a kernel{} for {}", where, fmt::join(lost, ", ")),
+                     fmt::format("kernels{} {} -> {}", where, fmt::join(base, ", "), fmt::join(head, ", ")));
     }
   }
 
@@ -100,13 +90,11 @@ class Losses {
     for (const auto& [name, arguments] : base.samples) {
       const auto now = head.samples.find(name);
       if (now == head.samples.end() || now->second == arguments) continue;
-      refuse(id, fmt::format("the sample `{}` has other arguments", name),
-             fmt::format("{} -> {}", arguments, now->second));
+      report_.refuse(id, fmt::format("the sample `{}` has other arguments", name),
+                     fmt::format("{} -> {}", arguments, now->second));
     }
-    for (const auto& [then, now] : renamed_samples(base, head)) {
-      remarks_.push_back(
-          {Remark::Kind::note, kRule, id, fmt::format("the sample `{}` is called `{}` now", then, now), ""});
-    }
+    for (const auto& [then, now] : renamed_samples(base, head))
+      report_.note(id, fmt::format("the sample `{}` is called `{}` now", then, now));
   }
 
   void judge_cases(const std::string& id, const std::string& device, const DeviceState& base,
@@ -138,26 +126,26 @@ class Losses {
       }
     }
     if (!samples.empty())
-      refuse(id, fmt::format("{}: missing samples: `{}`", device, fmt::join(samples, "`, `")));
+      report_.refuse(id, fmt::format("{}: missing samples: `{}`", device, fmt::join(samples, "`, `")));
     for (const auto& [check, count] : checks)
-      refuse(id, fmt::format("{}: {} is no longer checked", device, check),
-             fmt::format("{} cases -> 0", count));
+      report_.refuse(id, fmt::format("{}: {} is no longer checked", device, check),
+                     fmt::format("{} cases -> 0", count));
     if (!dtypes.empty())
-      refuse(id, fmt::format("{}: {} is no longer checked", device, fmt::join(dtypes, ", ")));
+      report_.refuse(id, fmt::format("{}: {} is no longer checked", device, fmt::join(dtypes, ", ")));
     if (others > 0) {
-      refuse(id,
-             fmt::format("{}: {} cases of {} are no longer planned", device, others, fmt::join(fewer, ", ")),
-             first);
+      report_.refuse(
+          id, fmt::format("{}: {} cases of {} are no longer planned", device, others, fmt::join(fewer, ", ")),
+          first);
     }
   }
 
   const Change& change_;
-  Remarks& remarks_;
+  RuleReport& report_;
 };
 
-void judge(const Change& change, Remarks& remarks) { Losses(change, remarks).judge(); }
+void judge(const Change& change, RuleReport& report) { Losses(change, report).judge(); }
 
-OPGATE_REGISTER_RULE(case_lost, {.name = kRule, .judge = &judge});
+OPGATE_REGISTER_RULE(case_lost, {.name = "case.lost", .judge = &judge});
 
 }  // namespace
 }  // namespace opgate::case_lost

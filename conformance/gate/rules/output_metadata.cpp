@@ -6,8 +6,6 @@
 namespace opgate::output_metadata {
 namespace {
 
-constexpr auto kRule = "output.metadata";
-
 struct Changed {
   size_t count = 0;
   std::string first, then, now;  ///< sample and variant
@@ -53,7 +51,7 @@ void compare_sample(const std::string& sample, const DeviceState& base_state, co
   }
 }
 
-void judge(const Change& change, Remarks& remarks) {
+void judge(const Change& change, RuleReport& report) {
   for_each_device(change, [&](const std::string& id, const std::string& device, const DeviceState& base,
                               const DeviceState& head) {
     Changed changed;
@@ -62,17 +60,16 @@ void judge(const Change& change, Remarks& remarks) {
       if (head.outputs.contains(sample) && same) compare_sample(sample, base, head, changed);
     }
     if (changed.count == 0) return;
-    remarks.push_back(
-        {Remark::Kind::refused, kRule, id,
-         fmt::format("{}: what it returns changed from {} to {} ({}{}): programs that were compiled before "
-                     "will break",
-                     device, changed.then, changed.now, changed.first,
-                     changed.count == 1 ? "" : fmt::format(", and {} more", changed.count - 1)),
-         ""});
+    report.refuse(
+        id,
+        fmt::format("{}: what it returns changed from {} to {} ({}{}): programs that were compiled before "
+                    "will break",
+                    device, changed.then, changed.now, changed.first,
+                    changed.count == 1 ? "" : fmt::format(", and {} more", changed.count - 1)));
   });
 }
 
-OPGATE_REGISTER_RULE(output_metadata, {.name = kRule, .judge = &judge});
+OPGATE_REGISTER_RULE(output_metadata, {.name = "output.metadata", .judge = &judge});
 
 }  // namespace
 }  // namespace opgate::output_metadata

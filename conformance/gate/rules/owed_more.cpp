@@ -9,8 +9,6 @@
 namespace opgate::owed_more {
 namespace {
 
-constexpr auto kRule = "owed.more";
-
 using Owed = std::map<std::string, ByDtype<size_t>>;
 
 size_t owed_of(const Owed& owed, const std::string& check) {
@@ -18,12 +16,10 @@ size_t owed_of(const Owed& owed, const std::string& check) {
   return found == owed.end() ? 0 : total(found->second);
 }
 
-void judge(const Change& change, Remarks& remarks) {
+void judge(const Change& change, RuleReport& report) {
   for (const auto& [id, subject] : change.head.state) {
     for (const auto& [device, head] : subject.devices) {
-      const auto refuse = [&](std::string what) {
-        remarks.push_back({Remark::Kind::refused, kRule, id, fmt::format("{}: {}", device, what), ""});
-      };
+      const auto refuse = [&](std::string what) { report.refuse(id, fmt::format("{}: {}", device, what)); };
       const auto known = change.base.find(id);
       const bool is_known = known != change.base.end() && known->second.devices.contains(device);
       const bool is_accelerator = device != kSimulatedDevice && device != device_name(c10::kCPU);
@@ -42,7 +38,7 @@ void judge(const Change& change, Remarks& remarks) {
   }
 }
 
-OPGATE_REGISTER_RULE(owed_more, {.name = kRule, .judge = &judge});
+OPGATE_REGISTER_RULE(owed_more, {.name = "owed.more", .judge = &judge});
 
 }  // namespace
 }  // namespace opgate::owed_more

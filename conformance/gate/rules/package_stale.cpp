@@ -13,8 +13,6 @@
 namespace opgate::package_stale {
 namespace {
 
-constexpr auto kRule = "package.stale";
-
 // Whether packages of the operator, or of any operator where `op` is empty, differed from eager in the base
 // itself.
 bool was_broken(const RunState* base, const std::string& op) {
@@ -24,31 +22,29 @@ bool was_broken(const RunState* base, const std::string& op) {
          });
 }
 
-void judge(const Change& change, Remarks& remarks) {
+void judge(const Change& change, RuleReport& report) {
   for (const OldPackage& package : change.packages) {
     for (const OldPackage::Problem& problem : package.problems) {
       std::string what = "a package that was compiled before: " + first_line(problem.what);
       if (problem.others > 0) what += fmt::format(" (and {} more calls)", problem.others);
       const bool before = was_broken(change.base_run, problem.op);
       if (before) what += "; in the base, such packages differed from eager, too";
-      remarks.push_back({before ? Remark::Kind::note : Remark::Kind::refused, kRule, problem.op,
-                         std::move(what), problem.call.empty() ? package.file : problem.call});
+      report.add(before ? Remark::Kind::note : Remark::Kind::refused, problem.op, std::move(what),
+                 problem.call.empty() ? package.file : problem.call);
     }
     if (package.unknown > 0) {
-      remarks.push_back(
-          {Remark::Kind::note, kRule, "",
-           fmt::format("{} calls of models in a package that was compiled before are not judged: "
-                       "the head's run made no package of them to compare with",
-                       package.unknown),
-           package.file});
+      report.note("",
+                  fmt::format("{} calls of models in a package that was compiled before are not judged: "
+                              "the head's run made no package of them to compare with",
+                              package.unknown),
+                  package.file);
     }
     if (!package.owed.empty())
-      remarks.push_back({Remark::Kind::note, kRule, "",
-                         "a package that was compiled before is not run: " + package.owed, package.file});
+      report.note("", "a package that was compiled before is not run: " + package.owed, package.file);
   }
 }
 
-OPGATE_REGISTER_RULE(package_stale, {.name = kRule, .judge = &judge});
+OPGATE_REGISTER_RULE(package_stale, {.name = "package.stale", .judge = &judge});
 
 }  // namespace
 }  // namespace opgate::package_stale

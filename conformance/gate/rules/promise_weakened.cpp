@@ -12,7 +12,6 @@
 namespace opgate::promise_weakened {
 namespace {
 
-constexpr auto kRule = "promise.weakened";
 const AccuracyFacts kDefaultGradients{64};  // see SpecWriter::gradient_accuracy
 
 using Names = std::vector<std::string>;
@@ -36,8 +35,8 @@ std::string text_of(const std::optional<AccuracyFacts>& accuracy) {
 // Compares what one spec says before and after a change.
 class Comparing {
  public:
-  Comparing(const std::string& id, const SubjectFacts& base, const SubjectFacts& head, Remarks& remarks)
-      : id_(id), base_(base), head_(head), remarks_(remarks) {}
+  Comparing(const std::string& id, const SubjectFacts& base, const SubjectFacts& head, RuleReport& report)
+      : id_(id), base_(base), head_(head), report_(report) {}
 
   void judge() {
     judge_promises();
@@ -60,7 +59,7 @@ class Comparing {
 
  private:
   void say(Remark::Kind kind, std::string what, std::string shown = "") {
-    remarks_.push_back({kind, kRule, id_, std::move(what), std::move(shown)});
+    report_.add(kind, id_, std::move(what), std::move(shown));
   }
 
   void judge_promises() {
@@ -186,16 +185,16 @@ class Comparing {
 
   const std::string& id_;
   const SubjectFacts &base_, &head_;
-  Remarks& remarks_;
+  RuleReport& report_;
 };
 
-void judge(const Change& change, Remarks& remarks) {
+void judge(const Change& change, RuleReport& report) {
   for_each_subject(change, [&](const std::string& id, const SubjectState& base, const SubjectState& head) {
-    Comparing(id, base.facts, head.facts, remarks).judge();
+    Comparing(id, base.facts, head.facts, report).judge();
   });
 }
 
-OPGATE_REGISTER_RULE(promise_weakened, {.name = kRule, .judge = &judge});
+OPGATE_REGISTER_RULE(promise_weakened, {.name = "promise.weakened", .judge = &judge});
 
 }  // namespace
 }  // namespace opgate::promise_weakened

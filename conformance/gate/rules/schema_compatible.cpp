@@ -8,28 +8,25 @@
 namespace opgate::schema_compatible {
 namespace {
 
-constexpr auto kRule = "schema.compatible";
-
 void judge_subject(const std::string& id, const SubjectFacts& base, const SubjectFacts& head,
-                   Remarks& remarks) {
+                   RuleReport& report) {
   if (base.schema == head.schema) return;
   const std::string shown = fmt::format("{}  ->  {}", base.schema, head.schema);
   const std::string reason = why_incompatible(base.schema, head.schema);
   if (reason.empty()) {
-    remarks.push_back({Remark::Kind::note, kRule, id, "the schema changed so that callers still fit", shown});
+    report.note(id, "the schema changed so that callers still fit", shown);
   } else {
-    remarks.push_back(
-        {Remark::Kind::refused, kRule, id, "the schema breaks callers and packages: " + reason, shown});
+    report.refuse(id, "the schema breaks callers and packages: " + reason, shown);
   }
 }
 
-void judge(const Change& change, Remarks& remarks) {
+void judge(const Change& change, RuleReport& report) {
   for_each_subject(change, [&](const std::string& id, const SubjectState& base, const SubjectState& head) {
-    judge_subject(id, base.facts, head.facts, remarks);
+    judge_subject(id, base.facts, head.facts, report);
   });
 }
 
-OPGATE_REGISTER_RULE(schema_compatible, {.name = kRule, .judge = &judge});
+OPGATE_REGISTER_RULE(schema_compatible, {.name = "schema.compatible", .judge = &judge});
 
 }  // namespace
 }  // namespace opgate::schema_compatible

@@ -11,7 +11,6 @@
 namespace opgate::speed_slower {
 namespace {
 
-constexpr auto kRule = "speed.slower";
 // An interval covers the noise of one measurement. A measurement on another day, under another load,
 // differs by more.
 constexpr double kLedgerSpeedRatio = 0.9;
@@ -26,13 +25,12 @@ std::string in_words(const Measurement& measured) {
 }
 
 // Reports a bench that was slower, or faster, in both of its measurements.
-void judge_pair(const SpeedPair& pair, Remarks& remarks) {
+void judge_pair(const SpeedPair& pair, RuleReport& report) {
   if (!pair.failed.empty()) {
-    remarks.push_back(
-        {pair.in_base ? Remark::Kind::note : Remark::Kind::refused, kRule, pair.op,
-         fmt::format("cannot be timed{}: {}", pair.in_base ? " in the base" : ", though the base can",
-                     first_line(pair.failed)),
-         pair.bench});
+    report.add(pair.in_base ? Remark::Kind::note : Remark::Kind::refused, pair.op,
+               fmt::format("cannot be timed{}: {}", pair.in_base ? " in the base" : ", though the base can",
+                           first_line(pair.failed)),
+               pair.bench);
     return;
   }
   if (pair.measured.size() < 2) return;
@@ -41,14 +39,14 @@ void judge_pair(const SpeedPair& pair, Remarks& remarks) {
   const bool faster = std::ranges::all_of(
       pair.measured, [](const Measurement& measured) { return measured.interval.low > 1 / kMinSpeedRatio; });
   if (!slower && !faster) return;
-  remarks.push_back({slower ? Remark::Kind::refused : Remark::Kind::better, kRule, pair.op,
-                     fmt::format("is {}: {} and {} times the speed of the base", slower ? "slower" : "faster",
-                                 in_words(pair.measured[0]), in_words(pair.measured[1])),
-                     pair.bench});
+  report.add(slower ? Remark::Kind::refused : Remark::Kind::better, pair.op,
+             fmt::format("is {}: {} and {} times the speed of the base", slower ? "slower" : "faster",
+                         in_words(pair.measured[0]), in_words(pair.measured[1])),
+             pair.bench);
 }
 
-void judge(const Change& change, Remarks& remarks) {
-  for (const SpeedPair& pair : change.speeds) judge_pair(pair, remarks);
+void judge(const Change& change, RuleReport& report) {
+  for (const SpeedPair& pair : change.speeds) judge_pair(pair, report);
   for_each_device(change, [&](const std::string& id, const std::string& device, const DeviceState& base,
                               const DeviceState& head) {
     const MachineResults *accepted = results_here(change, base), *measured = results_here(change, head);
@@ -60,15 +58,15 @@ void judge(const Change& change, Remarks& remarks) {
       const bool slower = now.at("high") < kLedgerSpeedRatio * then.at("low");
       const bool faster = kLedgerSpeedRatio * now.at("low") > then.at("high");
       if (!slower && !faster) continue;
-      remarks.push_back({slower ? Remark::Kind::refused : Remark::Kind::better, kRule, id,
-                         fmt::format("{} is {}: {} -> {} times the speed of its baseline", device,
-                                     slower ? "slower" : "faster", in_words(then), in_words(now)),
-                         name});
+      report.add(slower ? Remark::Kind::refused : Remark::Kind::better, id,
+                 fmt::format("{} is {}: {} -> {} times the speed of its baseline", device,
+                             slower ? "slower" : "faster", in_words(then), in_words(now)),
+                 name);
     }
   });
 }
 
-OPGATE_REGISTER_RULE(speed_slower, {.name = kRule, .judge = &judge});
+OPGATE_REGISTER_RULE(speed_slower, {.name = "speed.slower", .judge = &judge});
 
 }  // namespace
 }  // namespace opgate::speed_slower

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <string_view>
 
 #include "base/dtypes.h"
@@ -15,7 +14,6 @@
 namespace opgate::value_changed {
 namespace {
 
-constexpr auto kRule = "value.changed";
 constexpr std::string_view kBetween = "; ";  // two results of a call
 
 // Two correct results differ by no more than twice the tolerance that the base promised. An accuracy scaled
@@ -86,8 +84,8 @@ struct Cases {
 
 class Comparing {
  public:
-  Comparing(const Change& change, const std::string& id, const std::string& device, Remarks& remarks)
-      : change_(change), id_(id), device_(device), facts_(change.base.at(id).facts), remarks_(remarks) {}
+  Comparing(const Change& change, const std::string& id, const std::string& device, RuleReport& report)
+      : change_(change), id_(id), device_(device), facts_(change.base.at(id).facts), report_(report) {}
 
   void compare(const DeviceState& base) {
     for (const auto& [sample, by_dtype] : base.values) {
@@ -121,10 +119,8 @@ class Comparing {
       }
     }
     if (changed.count == 0) return;
-    remarks_.push_back(
-        {Remark::Kind::note, kRule, id_,
-         fmt::format("{}: the reference has other values for {} calls", device_, changed.count),
-         changed.shown});
+    report_.note(id_, fmt::format("{}: the reference has other values for {} calls", device_, changed.count),
+                 changed.shown);
   }
 
  private:
@@ -154,47 +150,45 @@ class Comparing {
 
   void refuse_changed() {
     if (changed_.count > 0) {
-      remarks_.push_back({Remark::Kind::refused, kRule, id_,
-                          fmt::format("{}: {} results have other values, by more than rounding: it computes "
-                                      "another function",
-                                      device_, changed_.count),
-                          changed_.shown, device_});
+      report_.refuse(id_,
+                     fmt::format("{}: {} results have other values, by more than rounding: it computes "
+                                 "another function",
+                                 device_, changed_.count),
+                     changed_.shown, device_);
     }
     if (lost_.count > 0) {
-      remarks_.push_back(
-          {Remark::Kind::refused, kRule, id_,
-           fmt::format("{}: {} calls that the base's spec has as samples, and this spec has not, "
-                       "return nothing any more",
-                       device_, lost_.count),
-           lost_.shown, device_});
+      report_.refuse(id_,
+                     fmt::format("{}: {} calls that the base's spec has as samples, and this spec has not, "
+                                 "return nothing any more",
+                                 device_, lost_.count),
+                     lost_.shown, device_);
     }
   }
 
   void report_rounding() {
     if (rounded_.count == 0) return;
-    remarks_.push_back({Remark::Kind::note, kRule, id_,
-                        fmt::format("{}: {} results are rounded differently", device_, rounded_.count),
-                        rounded_.shown, device_});
+    report_.note(id_, fmt::format("{}: {} results are rounded differently", device_, rounded_.count),
+                 rounded_.shown, device_);
   }
 
   const Change& change_;
   const std::string& id_;
   const std::string& device_;
   const SubjectFacts& facts_;
-  Remarks& remarks_;
+  RuleReport& report_;
   Cases changed_, lost_, rounded_;
 };
 
-void judge(const Change& change, Remarks& remarks) {
+void judge(const Change& change, RuleReport& report) {
   for_each_device(change, [&](const std::string& id, const std::string& device, const DeviceState& base,
                               const DeviceState& head) {
-    Comparing comparing(change, id, device, remarks);
+    Comparing comparing(change, id, device, report);
     comparing.compare(base);
     comparing.compare_reference(base, head);
   });
 }
 
-OPGATE_REGISTER_RULE(value_changed, {.name = kRule, .judge = &judge});
+OPGATE_REGISTER_RULE(value_changed, {.name = "value.changed", .judge = &judge});
 
 }  // namespace
 }  // namespace opgate::value_changed

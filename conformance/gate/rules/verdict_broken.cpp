@@ -19,7 +19,7 @@ size_t broken_before(const RunState* base, const Broken& broken) {
   }));
 }
 
-void judge(const Change& change, Remarks& remarks) {
+void judge(const Change& change, RuleReport& report) {
   for (const Broken& broken : change.head.broken) {
     const CaseParts parts = parts_of_case(broken.case_id);
     const std::string& happened =
@@ -43,7 +43,7 @@ void judge(const Change& change, Remarks& remarks) {
     } else if (before > 0) {
       remark.what += fmt::format("; {} of them have the same verdict in the base", before);
     }
-    remarks.push_back(std::move(remark));
+    report.add(std::move(remark));
   }
 }
 

@@ -1,8 +1,6 @@
 #include "judging/calls/call_under_test.h"
 
-#include <fmt/format.h>
-#include <opgate/error.h>
-
+#include "base/errors.h"
 #include "call/meta_call.h"
 #include "compare/widen.h"
 #include "packages/package_folder.h"
@@ -103,8 +101,8 @@ Outcome CallUnderTest::changed_reference(const MaterializeOptions& options,
 Outcome CallUnderTest::run_reference(const Reference& reference, MaterializeOptions options,
                                      const std::function<void(torch::jit::Stack&)>& change) {
   if (reference == nullptr)
-    throw SpecError(fmt::format("{}: {} has no reference to compare with; add spec.reference(...)",
-                                key_.spec->where, key_.spec->name));
+    throw spec_error("{}: {} has no reference to compare with; add spec.reference(...)", key_.spec->where,
+                     key_.spec->name);
   options.contiguous = true;
   options.take_snapshots = false;
   torch::jit::Stack stack = materialize(on_cpu(key_), cache_.values, options).stack;

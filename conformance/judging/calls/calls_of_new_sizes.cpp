@@ -126,8 +126,7 @@ Judgement first_call_differs(const ThreeCalls& calls, const std::string& variant
   finding.likely =
       "what is set up in the first call with new sizes changes its result: an autotuner runs the kernel "
       "several times on the caller's tensors (restore_value and reset_to_zero of triton.autotune name "
-      "those), "
-      "or a buffer is used before it is filled";
+      "those), or a buffer is used before it is filled";
   finding.fault.kind = fault::kKept;
   finding.fault.about = fault::kFirstCall;
   finding.fault.cause = "the first call with new sizes gives another result than the next one";

@@ -1,14 +1,12 @@
 #include "judging/calls/judge_call.h"
 
 #include <c10/util/Exception.h>
-#include <fmt/format.h>
 #include <opgate/error.h>
 
 #include <algorithm>
 
 #include "compare/kept_results.h"
 #include "device/simulator.h"
-#include "judging/verdict.h"
 #include "memory/guard_pages.h"
 #include "packages/package_folder.h"
 #include "process/process_state.h"
@@ -81,11 +79,9 @@ std::map<std::string, Judgement> judge_call(const CallKey& key, const std::vecto
       judgements[check->name] = Judgement::owed(unreadable.what());
     } catch (const ResultWithoutValues& error) {
       judgements[check->name] =
-          Judgement::fail({"results are on the device of the arguments",
-                           error.what(),
+          Judgement::fail({"results are on the device of the arguments", error.what(),
                            "the kernel for meta tensors is registered for this device, too, or a "
-                           "result is allocated with another tensor's options",
-                           {}});
+                           "result is allocated with another tensor's options"});
     } catch (const SetupError& error) {
       judgements[check->name] = Judgement::invalid(error.what());
     } catch (const c10::Error& error) {

@@ -5,7 +5,6 @@
 #include <c10/core/StreamGuard.h>
 
 #include <algorithm>
-#include <mutex>
 #include <optional>
 
 #include "device/accelerator.h"
@@ -97,7 +96,7 @@ Judgement judge_on_late_inputs(CallUnderTest& under_test, c10::Stream stream, bo
 
 Judgement judge_like_eager(CallUnderTest& under_test, const Outcome& got, const std::string& promised,
                            const std::string& likely) {
-  if (!got.ok()) return Judgement::fail({promised, "raised: " + got.raised->message, likely, {}});
+  if (!got.ok()) return Judgement::fail({promised, "raised: " + got.raised->message, likely});
   const Spec& spec = *under_test.key().spec;
   Judgement judgement = judge_values(got.values(), under_test.observed().outcome.values(),
                                      {.unspecified = got.tensors_of(spec.unspecified)}, promised);

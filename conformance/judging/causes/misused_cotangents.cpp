@@ -62,8 +62,7 @@ std::string cotangents_taken_for_alike(CallUnderTest& under_test, const Derivati
     if (!other.ok() || magnitude_at(other, input) <= kOfWrongGradient * size || !is_right(other)) continue;
     return fmt::format(
         "the gradient is right where {}, and wrong otherwise: the backward uses one of them, or their mean "
-        "or "
-        "sum, in place of each one's own",
+        "or sum, in place of each one's own",
         where);
   }
   return "";

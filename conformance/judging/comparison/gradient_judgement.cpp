@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "base/text.h"
 #include "compare/comparison.h"
@@ -138,7 +137,7 @@ Differentiated differentiated(CallUnderTest& under_test, const DerivativeRequest
                               const std::string& promised) {
   Differentiated made{derivative(under_test.key(), under_test.cache().values, request), std::nullopt};
   const auto fail = [&](std::string happened, std::string likely) {
-    made.none = Judgement::fail({promised, std::move(happened), std::move(likely), {}});
+    made.none = Judgement::fail({promised, std::move(happened), std::move(likely)});
   };
   const std::optional<Raised>& raised =
       made.derivative.call ? made.derivative.call : made.derivative.backward;
@@ -148,8 +147,7 @@ Differentiated differentiated(CallUnderTest& under_test, const DerivativeRequest
   } else if (was_never_promised(*under_test.key().spec, made.derivative)) {
     made.none = Judgement::note(
         "the operator has no derivative for these arguments; it has an autograd kernel, or inputs of the "
-        "recorded calls "
-        "required a gradient");
+        "recorded calls required a gradient");
   } else if (made.derivative.call && !under_test.observed().outcome.ok()) {
     made.none = Judgement::pass();  // refused without gradients, too, which value.layout judges
   } else if (made.derivative.call) {
@@ -220,8 +218,8 @@ Judgement judge_gradients(const Derivative& got, const Derivative& want, const S
                      got.forward ? "the tangent of " + at : fmt::format("the gradient at `{}`", at),
                      difference_text(comparison, gradient, expected->gradient)),
          "",
-         neighbourhood(comparison, gradient, expected->gradient),
-         {"", at, "values"}});
+         {"", at, "values"},
+         neighbourhood(comparison, gradient, expected->gradient)});
   }
   return Judgement::pass(worst);
 }

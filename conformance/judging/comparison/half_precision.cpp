@@ -128,8 +128,7 @@ Judgement judge_half_precision(CallUnderTest& under_test) {
                      output_name(i, rounds[0].half.size()), count, wrong.numel(), element(rounds[0].half[i]),
                      dtype_name(dtype), element(rounds[0].single[i])),
          "a buffer in another dtype than that of the arguments is sized or indexed by theirs, or sums are "
-         "kept in this dtype",
-         {}});
+         "kept in this dtype"});
   }
   return Judgement::pass();
 }

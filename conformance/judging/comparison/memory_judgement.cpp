@@ -85,23 +85,20 @@ bool is_untouched(const at::Tensor& tensor, std::byte poison) {
 }
 
 Finding describe_damage(const Damage& damage, const Arguments& arguments) {
-  const Fault fault{std::string(fault::kWritesOutside), ""};
+  const Fault fault{fault::kWritesOutside, ""};
   const std::string owner = owner_of(damage.block, arguments);
   switch (damage.kind) {
     case Damage::Kind::before:
       return {"no byte outside an argument or output is written",
               fmt::format("{} bytes before the beginning of {} were written, the first {} bytes before it",
                           damage.bytes, owner, -damage.offset),
-              "an index is below 0, or wraps around",
-              {},
-              fault};
+              "an index is below 0, or wraps around", fault};
     case Damage::Kind::after:
       return {"no byte outside an argument or output is written",
               fmt::format("{} bytes past the end of {} were written, the first at byte {} past it",
                           damage.bytes, owner, damage.offset),
               "a loop runs past the end: in its remainder, by a whole vector or tile, or because it uses the "
               "size of another tensor",
-              {},
               fault};
     case Damage::Kind::freed:
       break;
@@ -109,9 +106,7 @@ Finding describe_damage(const Damage& damage, const Arguments& arguments) {
   return {"memory that was given back is not touched",
           fmt::format("{} bytes of {} were written after it was freed, the first at byte {}", damage.bytes,
                       owner, damage.offset),
-          "a pointer into a temporary tensor outlives it",
-          {},
-          fault};
+          "a pointer into a temporary tensor outlives it", fault};
 }
 
 // Compares the calls under the first poison and under `poison`.
@@ -135,9 +130,7 @@ Judgement judge_other_poison(CallUnderTest& under_test, PoisonedMemory kind, con
         {promised,
          fmt::format("with other bytes in that memory the call {}",
                      other.ok() ? "succeeds, where it raised before" : "raises: " + other.raised->message),
-         "",
-         {},
-         fault});
+         "", fault});
   }
   if (!other.ok()) return Judgement::pass();
   auto finding = difference(other, first, spec);
@@ -159,7 +152,7 @@ Judgement judge_other_poison(CallUnderTest& under_test, PoisonedMemory kind, con
                           kind == PoisonedMemory::outside
                               ? "an element outside the bounds is read and used"
                               : "memory from at::empty is read, or returned, before it is written",
-                          finding->detail, fault});
+                          fault, finding->detail});
 }
 
 Judgement judge_poison(CallUnderTest& under_test, PoisonedMemory kind, const std::string& promised) {

@@ -1,13 +1,12 @@
 #include "judging/comparison/output_judgement.h"
 
 #include <fmt/format.h>
-#include <opgate/error.h>
 
 #include <algorithm>
 
 #include "base/dtypes.h"
+#include "base/errors.h"
 #include "base/text.h"
-#include "compare/comparison.h"
 #include "compare/float_format.h"
 #include "compare/widen.h"
 #include "judging/comparison/scale_of_terms.h"
@@ -74,7 +73,7 @@ Judgement judge_missing_package(CallUnderTest& under_test, const std::string& pr
           fmt::format("nothing to judge: eager refuses this sample: {}", first_line(eager.raised->message)));
     }
   }
-  return Judgement::fail({promised, why, "", {}});
+  return Judgement::fail({promised, why});
 }
 
 Judgement judge_values(const std::vector<at::Tensor>& got, const std::vector<at::Tensor>& want,
@@ -84,8 +83,8 @@ Judgement judge_values(const std::vector<at::Tensor>& got, const std::vector<at:
   return Judgement::fail({promised,
                           std::move(result.disagreement->difference),
                           "",
-                          std::move(result.disagreement->neighbours),
-                          {"", "", result.disagreement->is_of_values ? "values" : "metadata"}});
+                          {"", "", result.disagreement->is_of_values ? "values" : "metadata"},
+                          std::move(result.disagreement->neighbours)});
 }
 
 Agreement agreement_with_reference(CallUnderTest& under_test, const Outcome& call,
@@ -101,18 +100,17 @@ Agreement agreement_with_reference(CallUnderTest& under_test, const Outcome& cal
   if (spec.accuracy->by_inputs) {
     const Outcome scales = under_test.scales(options);
     if (!scales.ok()) {
-      throw SpecError(fmt::format("{}: the {}: {}", spec.where,
-                                  spec.scale
-                                      ? "scale that the accuracy of " + spec.name + " is measured at raises"
-                                      : "reference of " + spec.name +
-                                            " refuses the absolute values of the inputs, on which an "
-                                            "accuracy scaled by inputs runs it; give spec.accuracy a scale",
-                                  scales.raised->message));
+      throw spec_error("{}: the {}: {}", spec.where,
+                       spec.scale ? "scale that the accuracy of " + spec.name + " is measured at raises"
+                                  : "reference of " + spec.name +
+                                        " refuses the absolute values of the inputs, on which an "
+                                        "accuracy scaled by inputs runs it; give spec.accuracy a scale",
+                       scales.raised->message);
     }
     agreement.scales = expected_values(scales, call);
     if (spec.scale && agreement.scales.size() != call.values().size()) {
-      throw SpecError(fmt::format("{}: the scale of {} gives {} tensors for {} results", spec.where,
-                                  spec.name, agreement.scales.size(), call.values().size()));
+      throw spec_error("{}: the scale of {} gives {} tensors for {} results", spec.where, spec.name,
+                       agreement.scales.size(), call.values().size());
     }
   }
   return agreement;
@@ -266,10 +264,8 @@ Judgement judge_against_reference(CallUnderTest& under_test) {
   }
   const std::string promised = "the values of the reference on the same input";
   if (!call.ok()) {
-    return Judgement::fail({promised,
-                            "raised: " + call.raised->message,
-                            "this size is not handled; the reference takes it",
-                            {}});
+    return Judgement::fail(
+        {promised, "raised: " + call.raised->message, "this size is not handled; the reference takes it"});
   }
   Judgement judgement = judge_near_reference(under_test, call, promised);
   if (!judgement.finding) return judgement;

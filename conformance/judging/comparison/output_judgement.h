@@ -5,7 +5,6 @@
 #include <opgate/accuracy.h>
 
 #include <optional>
-#include <set>
 #include <string>
 
 #include "compare/agreement.h"

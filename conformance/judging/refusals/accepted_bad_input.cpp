@@ -159,8 +159,7 @@ Judgement judge_accepted(CallUnderTest& under_test, const BadInput& bad, const O
          fmt::format("the kernel does not check `{}`; TORCH_CHECK it before anything is computed, or write "
                      "spec.trusts(\"{}\") if the caller is responsible for its values",
                      bad.damage.argument, argument_name(*key.spec, bad.position)),
-         {},
-         {std::string(fault::kUnchecked), first_line(reference.raised->message)}});
+         {fault::kUnchecked, first_line(reference.raised->message)}});
   }
   const std::string promised =
       fmt::format("where {}, an exception is raised, or the result is the reference's, which takes it", what);

@@ -38,10 +38,8 @@ Judgement judge_refused_launches(CallUnderTest& under_test) {
     const std::string does = silence(under_test, outcome, promised);
     if (does.empty()) continue;
     Finding finding{
-        promised,
-        fmt::format("launch {}, of {}, is refused: {}", number, *kernel, does),
-        fmt::format("{} is missing behind the launch", accelerator(key.device).words().launch_check),
-        {}};
+        promised, fmt::format("launch {}, of {}, is refused: {}", number, *kernel, does),
+        fmt::format("{} is missing behind the launch", accelerator(key.device).words().launch_check)};
     return under_test.promised(Promise::clear_errors) ? Judgement::fail(std::move(finding))
                                                       : Judgement::note(std::move(finding));
   }

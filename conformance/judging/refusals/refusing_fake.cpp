@@ -51,8 +51,7 @@ std::optional<Finding> acceptance_by_fake(CallUnderTest& under_test, const std::
       fmt::format("where {}, the meta kernel refuses what the operator refuses", what),
       "the meta kernel accepts it; the operator raises: " + first_line(call.outcome.raised->message),
       "a check is in the real kernel alone; put it into a function that both call",
-      {},
-      {std::string(fault::kFakeAccepts), ""}};
+      {fault::kFakeAccepts, ""}};
 }
 
 }  // namespace opgate

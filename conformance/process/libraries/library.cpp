@@ -2,15 +2,14 @@
 
 #include <c10/util/Exception.h>
 #include <dlfcn.h>
-#include <fmt/format.h>
 #include <link.h>
-#include <opgate/error.h>
 
 #include <algorithm>
 #include <array>
 #include <set>
 #include <string_view>
 
+#include "base/errors.h"
 #include "device/accelerator.h"
 
 namespace opgate {
@@ -102,7 +101,7 @@ std::vector<fs::path> files_loaded_with_libraries() {
 std::optional<LoadFailure> try_load(const fs::path& file) {
   loaded_before();
   if (!fs::exists(file))
-    throw SetupError(fmt::format("library {} is missing; build it, or correct its path", file.string()));
+    throw setup_error("library {} is missing; build it, or correct its path", file.string());
   WithoutOverrides handler;
   const c10::WarningUtils::WarningHandlerGuard warnings(&handler);
 
@@ -115,8 +114,8 @@ std::optional<LoadFailure> try_load(const fs::path& file) {
         return std::nullopt;
       }
     } catch (const c10::Error& error) {  // raised by the library's own registrations
-      throw SetupError(fmt::format("library {} fails while it registers its operators: {}", file.string(),
-                                   error.what_without_backtrace()));
+      throw setup_error("library {} fails while it registers its operators: {}", file.string(),
+                        error.what_without_backtrace());
     }
     LoadFailure failure = load_failure(dlerror());
     if (!lend(failure.symbol)) return failure;

@@ -27,7 +27,7 @@ for folder in folders:
 )";
 
 PythonLibrary find(const std::string& interpreter) {
-  const std::string said = output_of({{interpreter, "-S", "-c", kAsk}, {}});
+  const std::string said = output_of({{interpreter, "-S", "-c", kAsk}});
   std::istringstream lines(said);
   std::string version;
   if (!std::getline(lines, version)) return {"", fmt::format("{} cannot be run", interpreter)};

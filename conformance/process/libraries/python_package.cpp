@@ -1,8 +1,6 @@
 #include "process/libraries/python_package.h"
 
-#include <fmt/format.h>
-#include <opgate/error.h>
-
+#include "base/errors.h"
 #include "base/files/files.h"
 #include "base/files/search_path.h"
 
@@ -19,9 +17,8 @@ fs::path python_package() {
 std::string python_path_with_startup() {
   const fs::path folder = python_package() / "startup";
   if (fs::exists(folder / "sitecustomize.py")) return before_present(folder.string(), "PYTHONPATH");
-  throw SetupError(
-      fmt::format("the OpGate at {} is incomplete: startup/sitecustomize.py is missing; install it again",
-                  python_package().string()));
+  throw setup_error("the OpGate at {} is incomplete: startup/sitecustomize.py is missing; install it again",
+                    python_package().string());
 }
 
 }  // namespace opgate

@@ -1,10 +1,9 @@
 #include "python/binding/classes.h"
 
-#include <fmt/format.h>
-#include <opgate/error.h>
 #include <pybind11/stl.h>
 #include <torch/csrc/jit/python/pybind_utils.h>
 
+#include "base/errors.h"
 #include "classes/call_sequence.h"
 #include "python/binding/loaded.h"
 #include "python/binding/parts.h"
@@ -73,9 +72,8 @@ void set_model(Spec& spec, const std::map<std::string, py::object>& functions) {
       try {
         return torch::jit::toIValue(returned, gives);
       } catch (const py::cast_error&) {
-        throw SpecError(fmt::format("{}: the model gives a {}, but the class gives {}", where,
-                                    py::str(py::type::of(returned).attr("__name__")).cast<std::string>(),
-                                    gives->str()));
+        throw spec_error("{}: the model gives a {}, but the class gives {}", where,
+                         py::str(py::type::of(returned).attr("__name__")).cast<std::string>(), gives->str());
       }
     };
   }

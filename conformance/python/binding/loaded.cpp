@@ -96,8 +96,7 @@ void define_loaded(py::module_& module) {
       "Loads spec libraries, and the specs and models that are described in `described` (JSON). `references` "
       "and `scales` are the functions of those specs, by operator, `models` those of classes, by class and "
       "method (\"__init__\" makes the model), `namespaces` those of builds of kernels, by the name that "
-      "stays "
-      "the same for each build. Raises RuntimeError for a broken spec.",
+      "stays the same for each build. Raises RuntimeError for a broken spec.",
       py::arg("spec_libraries"), py::arg("described"), py::arg("references") = py::dict(),
       py::arg("scales") = py::dict(), py::arg("models") = py::dict(), py::arg("regressions") = "",
       py::arg("recorded") = "", py::arg("samples") = "", py::arg("outputs") = "",

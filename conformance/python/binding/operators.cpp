@@ -1,13 +1,12 @@
 // What operators are registered with in a Python process, where the modules of opgate.toml have registered
 // kernels, too.
 #include <ATen/core/function_schema.h>
-#include <fmt/format.h>
-#include <opgate/error.h>
 #include <pybind11/stl.h>
 
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "base/errors.h"
 #include "python/binding/loaded.h"
 #include "python/binding/parts.h"
 #include "spec/registration.h"
@@ -33,8 +32,7 @@ py::object registrations(const std::vector<std::string>& others) {
 std::string schema_of(const std::string& op) {
   const auto found = find_op(op);
   if (!found)
-    throw SpecError(
-        fmt::format("no operator is named {}: check the name, and import the module that registers it", op));
+    throw spec_error("no operator is named {}: check the name, and import the module that registers it", op);
   return c10::toString(found->schema());
 }
 
@@ -45,10 +43,10 @@ std::pair<std::string, std::set<std::string>> function_schema(const std::string&
   schema.add(line);
   for (const auto& [op, types] : line.at("operators").items()) {
     if (const std::string misfit = schema.misfit(op); !misfit.empty())
-      throw SpecError(fmt::format("{}: there is a call {}", line.at("function").get<std::string>(), misfit));
+      throw spec_error("{}: there is a call {}", line.at("function").get<std::string>(), misfit);
   }
   const std::optional<std::string> text = schema.text();
-  if (!text) throw SpecError(fmt::format("{}: no call has returned", line.at("function").get<std::string>()));
+  if (!text) throw spec_error("{}: no call has returned", line.at("function").get<std::string>());
   return {*text, schema.tuples()};
 }
 

@@ -43,8 +43,7 @@ void define_process(py::module_& module) {
       "From now on, this worker reports to the supervisor where it was when a signal ends it.");
   py::class_<ProcessState>(module, "ProcessState",
                            "A snapshot of the state of this process and thread that operators "
-                           "must leave as they found it, such as grad "
-                           "mode; see process/process_state.h.")
+                           "must leave as they found it, such as grad mode; see process/process_state.h.")
       .def(py::init([] { return ProcessState(c10::kCPU); }))
       .def("restore_or_end", &ProcessState::restore_or_end,
            "Restores the state of the snapshot; ends the process where that is impossible.");

@@ -1,9 +1,10 @@
 #include "python/binding/reference.h"
 
 #include <fmt/format.h>
-#include <opgate/error.h>
 #include <pybind11/stl.h>
 #include <torch/csrc/jit/python/pybind_utils.h>
+
+#include "base/errors.h"
 
 namespace opgate {
 namespace {
@@ -20,8 +21,7 @@ void push_results(const c10::FunctionSchema& schema, const py::object& returned,
   }
   const auto results = returned.cast<std::vector<py::object>>();
   if (results.size() != formals.size())
-    throw SpecError(
-        fmt::format("the reference returns {} results, the operator {}", results.size(), formals.size()));
+    throw spec_error("the reference returns {} results, the operator {}", results.size(), formals.size());
   for (size_t i = 0; i < results.size(); ++i)
     stack.push_back(torch::jit::toIValue(results[i], formals[i].type()));
 }

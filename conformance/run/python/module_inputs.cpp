@@ -1,7 +1,5 @@
 #include "run/python/module_inputs.h"
 
-#include <nlohmann/json.hpp>
-
 #include <algorithm>
 #include <array>
 #include <cstdlib>

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <opgate/error.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -12,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/build.h"
+#include "base/errors.h"
 #include "base/files/files.h"
 #include "device/simulator.h"
 #include "process/libraries/python_package.h"
@@ -31,7 +31,7 @@ fs::path log_of(const fs::path& folder, Worker kind, bool simulated, size_t numb
 
 Command command_of(const Programs& programs, Worker kind) {
   Command command =
-      kind == Worker::python ? python_command(programs, "opgate") : Command{{programs.opgate, "worker"}, {}};
+      kind == Worker::python ? python_command(programs, "opgate") : Command{{programs.opgate, "worker"}};
   // Some native kernels sum in another order with another thread count. So the count is the same on every
   // machine, and more than one, so that parallel code does run in parallel.
   if (kind == Worker::native && std::getenv("OMP_NUM_THREADS") == nullptr)
@@ -87,7 +87,7 @@ Command python_command(const Programs& programs, const std::string& module, cons
   const int file = memfd_create("request", 0);  // stays open in the command, which reads it
   const std::string text = request.dump();
   if (file < 0 || write(file, text.data(), text.size()) != static_cast<ssize_t>(text.size()))
-    throw SetupError(fmt::format("cannot write what is asked of {}: {}", module, std::strerror(errno)));
+    throw setup_error("cannot write what is asked of {}: {}", module, std::strerror(errno));
   lseek(file, 0, SEEK_SET);
   Command command = python_command(programs, module);
   command.words.push_back(std::to_string(file));
@@ -114,8 +114,8 @@ void make_worker_folders(const Programs& programs, const Setup& setup) {
   std::error_code failed;
   fs::create_directories(setup.packages, failed);  // inside the folder of the logs
   if (failed) {
-    throw SetupError(fmt::format("cannot write into {}: {}; give another folder with --output",
-                                 programs.logs.string(), failed.message()));
+    throw setup_error("cannot write into {}: {}; give another folder with --output", programs.logs.string(),
+                      failed.message());
   }
   for (const fs::directory_entry& entry : fs::directory_iterator(programs.logs)) {
     if (entry.path().filename().string().starts_with("worker-")) fs::remove(entry.path(), failed);

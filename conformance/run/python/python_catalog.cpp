@@ -2,16 +2,14 @@
 
 #include <c10/util/hash.h>
 #include <fmt/format.h>
-#include <opgate/error.h>
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <fstream>
 #include <string_view>
-#include <vector>
 
 #include "base/build.h"
+#include "base/errors.h"
 #include "base/files/atomic_file.h"
 #include "base/files/cache_folder.h"
 #include "device/accelerator.h"
@@ -74,9 +72,8 @@ PythonCatalog python_catalog_from(const json& said, const std::string& python) {
     all_checks(half.checks);
     return half;
   } catch (const json::exception& error) {
-    throw SetupError(
-        fmt::format("the Python half at {} is of another version of OpGate: {}; install OpGate again there",
-                    python, error.what()));
+    throw setup_error("the Python half at {} is of another version of OpGate: {}; install OpGate again there",
+                      python, error.what());
   }
 }
 

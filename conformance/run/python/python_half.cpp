@@ -1,9 +1,7 @@
 #include "run/python/python_half.h"
 
-#include <fmt/format.h>
-#include <opgate/error.h>
-
 #include "base/build.h"
+#include "base/errors.h"
 #include "process/libraries/python_package.h"
 
 namespace opgate {
@@ -39,9 +37,8 @@ PythonHalf::PythonHalf(const Programs& programs, const Setup& setup)
 
 void PythonHalf::start() {
   if (interpreter_.find('/') != std::string::npos && !fs::exists(interpreter_)) {
-    throw SetupError(
-        fmt::format("there is no Python interpreter {}; set OPGATE_PYTHON to one that has torch {}",
-                    interpreter_, kTorchVersion));
+    throw setup_error("there is no Python interpreter {}; set OPGATE_PYTHON to one that has torch {}",
+                      interpreter_, kTorchVersion);
   }
   said_ = cache_.recall();
   if (!said_) process_.start();

@@ -2,7 +2,6 @@
 
 #include <c10/util/Exception.h>
 #include <fmt/format.h>
-#include <opgate/error.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,6 +11,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "base/errors.h"
 #include "base/text.h"
 #include "crashes/crash_handlers.h"
 #include "device/accelerator.h"
@@ -111,7 +111,7 @@ class NativeWorker {
   void run(const json& command) {
     for (const json& position : command.at("run")) {
       const auto call = position.get<Calls::Position>();
-      if (call >= plan_.calls.size()) throw SetupError(fmt::format("the plan has no call {}", call));
+      if (call >= plan_.calls.size()) throw setup_error("the plan has no call {}", call);
       run(call, command.contains("checks") ? named(command.at("checks")) : planned(call));
     }
   }

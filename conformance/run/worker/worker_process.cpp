@@ -2,13 +2,13 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <opgate/error.h>
 #include <poll.h>
 #include <sys/wait.h>
 
 #include <array>
 #include <utility>
 
+#include "base/errors.h"
 #include "judging/verdict.h"
 #include "process/interrupt.h"
 #include "process/limits.h"
@@ -113,7 +113,7 @@ std::optional<Judgement> WorkerProcess::end(Verdict verdict, const std::string& 
   // The signal comes from outside the process, not from the operator; its name does not say so.
   killed_from_outside_ = how.empty() && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
 
-  Judgement lost{.verdict = verdict, .finding = {}, .reason = {}};
+  Judgement lost{.verdict = verdict};
   lost.ended = how.empty() ? ending_in_short(status) : how;
   lost.reason = fmt::format("the {} worker ended: {}", to_string(kind()), how.empty() ? ending(status) : how);
   if (killed_from_outside_)
@@ -138,7 +138,7 @@ std::optional<Judgement> WorkerProcess::end(Verdict verdict, const std::string& 
 
 void WorkerProcess::note_failed_start(const Judgement& lost) {
   if (killed_from_outside_ && ++killed_starts_ < kStarts) return;
-  throw SetupError(fmt::format("{} (before its first case); see {}", lost.reason, program_.log.string()));
+  throw setup_error("{} (before its first case); see {}", lost.reason, program_.log.string());
 }
 
 void WorkerProcess::close() {

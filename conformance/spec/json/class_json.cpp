@@ -1,10 +1,8 @@
 #include "spec/json/class_json.h"
 
-#include <fmt/format.h>
-#include <opgate/error.h>
-
 #include <nlohmann/json.hpp>
 
+#include "base/errors.h"
 #include "spec/class_promises.h"
 #include "spec/json/sample_json.h"
 #include "spec/spec.h"
@@ -15,7 +13,7 @@ namespace {
 using nlohmann::json;
 
 SpecError without_python(const std::string& where) {
-  return SpecError(fmt::format("{}: this model is written in Python, which this process cannot call", where));
+  return spec_error("{}: this model is written in Python, which this process cannot call", where);
 }
 
 ClassMethod method_from_json(const json& described) {

@@ -1,12 +1,11 @@
 #include "spec/json/json_folder.h"
 
-#include <fmt/format.h>
-#include <opgate/error.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <fstream>
-#include <vector>
+
+#include "base/errors.h"
 
 namespace opgate {
 
@@ -27,10 +26,10 @@ void for_each_json(const fs::path& folder, const std::string& what,
     try {
       read(nlohmann::json::parse(std::ifstream(file)), file.string());
     } catch (const nlohmann::json::exception& error) {
-      throw SpecError(fmt::format("{}: {}{}", file.string(), what, error.what()));
+      throw spec_error("{}: {}{}", file.string(), what, error.what());
     } catch (const SpecError& error) {
       if (std::string_view(error.what()).starts_with(file.string())) throw;
-      throw SpecError(fmt::format("{}: {}", file.string(), error.what()));
+      throw spec_error("{}: {}", file.string(), error.what());
     }
   }
 }

@@ -2,13 +2,13 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <opgate/error.h>
 #include <nlohmann/json.hpp>
 
 #include <cmath>
 #include <cstdlib>
 
 #include "base/dtypes.h"
+#include "base/errors.h"
 #include "device/accelerator.h"
 
 namespace opgate {
@@ -32,7 +32,7 @@ json to_json(const c10::IValue& value) {
     const c10::List<bool> list = value.toBoolList();
     return std::vector<bool>(list.begin(), list.end());
   }
-  throw SpecError(fmt::format("a sample argument of type {} cannot be written as JSON", value.type()->str()));
+  throw spec_error("a sample argument of type {} cannot be written as JSON", value.type()->str());
 }
 
 c10::IValue value_from_json(const json& value) {
@@ -50,7 +50,7 @@ c10::IValue value_from_json(const json& value) {
     return list;
   }
   if (value.is_array()) return value.get<std::vector<double>>();
-  throw SpecError(fmt::format("{} is not a sample argument", value.dump()));
+  throw spec_error("{} is not a sample argument", value.dump());
 }
 
 json to_json(const TensorArgument& tensor) {
@@ -92,16 +92,13 @@ Argument argument_from_json(const json& argument) {
 c10::ScalarType known_dtype(const std::string& name) {
   const auto dtype = dtype_from_name(name);
   if (!dtype)
-    throw SpecError(
-        fmt::format("'{}' is no dtype that OpGate knows; it is written as in torch.{}", name, name));
+    throw spec_error("'{}' is no dtype that OpGate knows; it is written as in torch.{}", name, name);
   return *dtype;
 }
 
 c10::DeviceType known_device(const std::string& name) {
   const auto device = device_type_named(name);
-  if (!device)
-    throw SpecError(
-        fmt::format("'{}' is none of the devices {}", name, fmt::join(device_type_names(), ", ")));
+  if (!device) throw spec_error("'{}' is none of the devices {}", name, fmt::join(device_type_names(), ", "));
   return *device;
 }
 
@@ -120,7 +117,7 @@ Sample sample_from_json(const json& described) {
     if (sample.name.empty()) sample.name = default_name(sample.arguments);
     return sample;
   } catch (const json::exception& error) {
-    throw SpecError(fmt::format("not the description of a sample: {} ({})", described.dump(), error.what()));
+    throw spec_error("not the description of a sample: {} ({})", described.dump(), error.what());
   }
 }
 

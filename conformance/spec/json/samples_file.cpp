@@ -1,10 +1,8 @@
 #include "spec/json/samples_file.h"
 
-#include <fmt/format.h>
-#include <opgate/error.h>
-
 #include <nlohmann/json.hpp>
 
+#include "base/errors.h"
 #include "base/files/atomic_file.h"
 #include "base/files/files.h"
 #include "spec/json/sample_json.h"
@@ -28,10 +26,10 @@ void write_samples(const fs::path& file, const std::vector<Spec>& subjects) {
 void replace_samples(const fs::path& file, std::vector<Spec>& subjects) {
   const json samples = json::parse(content_of(file), nullptr, /*allow_exceptions=*/false);
   if (!samples.is_object()) {
-    throw SetupError(fmt::format(
+    throw setup_error(
         "{} holds no samples: name the samples.json of another run, which `opgate run` writes beside "
         "its results",
-        file.string()));
+        file.string());
   }
   for (Spec& spec : subjects) {
     if (spec.kind != Spec::Kind::op) continue;

@@ -1,6 +1,5 @@
 #include "spec/json/spec_json.h"
 
-#include <fmt/format.h>
 #include <torch/library.h>
 
 #include <algorithm>
@@ -8,6 +7,7 @@
 #include <set>
 
 #include "base/dtypes.h"
+#include "base/errors.h"
 #include "spec/json/bench_json.h"
 #include "spec/json/class_json.h"
 #include "spec/json/sample_json.h"
@@ -23,8 +23,7 @@ using nlohmann::json;
 // Stands for a reference that is a Python function in processes without Python. The binding replaces it.
 Reference python_reference(const std::string& where) {
   return [where](const c10::OperatorHandle&, torch::jit::Stack&) {
-    throw SpecError(
-        fmt::format("{}: this reference is a Python function, which this process cannot call", where));
+    throw spec_error("{}: this reference is a Python function, which this process cannot call", where);
   };
 }
 
@@ -35,13 +34,13 @@ Spec like(const json& described, const std::string& where, const std::vector<Spe
   const std::string name = described.at("operator");
   const auto found = std::ranges::find(known, name, &Spec::name);
   if (found == known.end() || found->in_python || found->kind != Spec::Kind::op)
-    throw SpecError(fmt::format("{}: spec.like: {} has no spec in C++", where, name));
+    throw spec_error("{}: spec.like: {} has no spec in C++", where, name);
   Spec spec = *found;
   spec.benches.clear();
   spec.planted.reset();
   for (const std::string sample : described.at("without")) {
     if (std::erase_if(spec.samples, [&](const Sample& each) { return each.name == sample; }) == 0)
-      throw SpecError(fmt::format("{}: spec.like: {} has no sample '{}'", where, name, sample));
+      throw spec_error("{}: spec.like: {} has no sample '{}'", where, name, sample);
   }
   return spec;
 }
@@ -86,8 +85,7 @@ void add_benches(const json& described, Spec& spec) {
   for (const json& each : described) {
     Bench bench = bench_from_json(each);
     const auto refuse = [&](const char* why) {
-      throw SpecError(
-          fmt::format("{}: bench '{}' of {} {}", bench.sample.where, bench.sample.name, spec.name, why));
+      throw spec_error("{}: bench '{}' of {} {}", bench.sample.where, bench.sample.name, spec.name, why);
     };
     if (spec.kernels_in_python) refuse("cannot be timed: `opgate bench` times operators written in C++ only");
     if (!bench.baseline && spec.reference && spec.reference_op.empty())
@@ -166,7 +164,7 @@ void define_schema(const std::string& name, const std::string& schema, const std
                       "a spec written in Python", 0)
         .def(with_name_of_operator(schema).c_str());
   } catch (const c10::Error& error) {
-    throw SpecError(fmt::format("{}: {}", where, error.what_without_backtrace()));
+    throw spec_error("{}: {}", where, error.what_without_backtrace());
   }
   only_schemas().insert(op);
 }
@@ -191,7 +189,7 @@ Spec spec_from_json(const json& described, const std::vector<Spec>& known) {
     if (spec.kernels_in_python) define_schema(spec.name, described.at("schema"), spec.where);
     return spec;
   } catch (const json::exception& error) {
-    throw SpecError(fmt::format("not the description of a spec: {} ({})", described.dump(), error.what()));
+    throw spec_error("not the description of a spec: {} ({})", described.dump(), error.what());
   }
 }
 

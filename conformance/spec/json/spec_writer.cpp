@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <opgate/spec.h>
 
+#include "base/errors.h"
 #include "device/accelerator.h"
 #include "spec/spec.h"
 #include "spec/specs.h"
@@ -60,8 +61,7 @@ SpecWriter& SpecWriter::sample(std::vector<Argument> arguments, std::source_loca
 }
 
 SpecWriter& SpecWriter::named(std::string name) {
-  if (spec_.samples.empty())
-    throw SpecError(fmt::format("{}: .named(\"{}\") follows no sample", spec_.where, name));
+  if (spec_.samples.empty()) throw spec_error("{}: .named(\"{}\") follows no sample", spec_.where, name);
   spec_.samples.back().name = std::move(name);
   return *this;
 }
@@ -80,7 +80,7 @@ SpecWriter& SpecWriter::rejects(std::string name, std::vector<Argument> argument
 
 SpecWriter& SpecWriter::because(std::string part) {
   if (spec_.rejections.empty())
-    throw SpecError(fmt::format("{}: .because(\"{}\") follows no rejection", spec_.where, part));
+    throw spec_error("{}: .because(\"{}\") follows no rejection", spec_.where, part);
   spec_.rejections.back().because = std::move(part);
   return *this;
 }

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "base/errors.h"
 #include "spec/class_promises.h"
 #include "spec/spec.h"
 #include "spec/specs.h"
@@ -17,24 +18,22 @@ namespace {
 void check_complete(const Spec& spec) {
   const ClassPromises& promises = *spec.torch_class;
   if (spec.samples.empty()) {
-    throw SpecError(fmt::format("{}: the spec of {} names no constructor arguments: add spec.construct(...)",
-                                spec.where, spec.name));
+    throw spec_error("{}: the spec of {} names no constructor arguments: add spec.construct(...)", spec.where,
+                     spec.name);
   }
   if (promises.model.make == nullptr) {
-    throw SpecError(
-        fmt::format("{}: the spec of {} names no model: add spec.{}, which behaves as the class must",
-                    spec.where, spec.name, spec.in_python ? "model(Model)" : "model<Model(int64_t)>()"));
+    throw spec_error("{}: the spec of {} names no model: add spec.{}, which behaves as the class must",
+                     spec.where, spec.name, spec.in_python ? "model(Model)" : "model<Model(int64_t)>()");
   }
   if (promises.methods.empty()) {
-    throw SpecError(fmt::format(
-        "{}: the spec of {} names no method: add spec.method(\"forward\", {})", spec.where, spec.name,
-        spec.in_python ? "(opgate.uniform(4, 8),)" : "&Model::forward).with({uniform({4, 8})}"));
+    throw spec_error("{}: the spec of {} names no method: add spec.method(\"forward\", {})", spec.where,
+                     spec.name,
+                     spec.in_python ? "(opgate.uniform(4, 8),)" : "&Model::forward).with({uniform({4, 8})}");
   }
   for (const ClassMethod& method : promises.methods) {
     if (method.model_type == promises.model.model_type) continue;
-    throw SpecError(
-        fmt::format("{}: the function given for {} takes another model than spec.model<...>() makes",
-                    method.where, method.name));
+    throw spec_error("{}: the function given for {} takes another model than spec.model<...>() makes",
+                     method.where, method.name);
   }
 }
 
@@ -51,8 +50,8 @@ const c10::FunctionSchema& schema_of(const c10::ClassType& type, const std::stri
   std::vector<std::string> names;
   for (const auto* other : type.methods()) names.push_back(other->name());
   std::ranges::sort(names);
-  throw SpecError(fmt::format("{}: the class {} has no method '{}'; there are: {}", where,
-                              type.name()->name(), method, fmt::join(names, ", ")));
+  throw spec_error("{}: the class {} has no method '{}'; there are: {}", where, type.name()->name(), method,
+                   fmt::join(names, ", "));
 }
 
 std::string type_names(const std::vector<c10::TypePtr>& types) {
@@ -69,22 +68,21 @@ void check_model_takes(const std::vector<c10::TypePtr>& takes, const c10::Functi
   bool fits = takes.size() + 1 == formals.size();
   for (size_t i = 0; fits && i < takes.size(); ++i) fits = formals[i + 1].type()->isSubtypeOf(*takes[i]);
   if (fits) return;
-  throw SpecError(fmt::format("{}: the model takes {}, which does not fit the class's {}", where,
-                              type_names(takes), c10::toString(schema)));
+  throw spec_error("{}: the model takes {}, which does not fit the class's {}", where, type_names(takes),
+                   c10::toString(schema));
 }
 
 void check_model_gives(const ClassMethod& method, const c10::FunctionSchema& schema) {
   const c10::TypePtr& wanted = schema.returns().at(0).type();
   if (method.gives->isSubtypeOf(*wanted)) return;
-  throw SpecError(fmt::format("{}: the model of {} gives {}, but the class gives {}: {}", method.where,
-                              method.name, method.gives->str(), wanted->str(), c10::toString(schema)));
+  throw spec_error("{}: the model of {} gives {}, but the class gives {}: {}", method.where, method.name,
+                   method.gives->str(), wanted->str(), c10::toString(schema));
 }
 
 void refuse_generators(const Sample& sample) {
   for (const Argument& argument : sample.arguments) {
     if (argument.generator() == nullptr) continue;
-    throw SpecError(
-        fmt::format("{}: generator(...) is for operators; give a class an integer seed", sample.where));
+    throw spec_error("{}: generator(...) is for operators; give a class an integer seed", sample.where);
   }
 }
 
@@ -95,10 +93,10 @@ void fit_to_class(Spec& spec) {
   ClassPromises& promises = *spec.torch_class;
   promises.type = find_class(spec.name);
   if (promises.type == nullptr) {
-    throw SpecError(
-        fmt::format("{}: no loaded library registers the class {}; it is written \"namespace::Class\"; check "
-                    "its name, and `libraries` in opgate.toml",
-                    spec.where, spec.name));
+    throw spec_error(
+        "{}: no loaded library registers the class {}; it is written \"namespace::Class\"; check "
+        "its name, and `libraries` in opgate.toml",
+        spec.where, spec.name);
   }
   const c10::FunctionSchema& constructor = schema_of(*promises.type, "__init__", spec.where);
   if (!spec.in_python) check_model_takes(promises.model.takes, constructor, spec.where);

@@ -1,11 +1,11 @@
 #include <ATen/core/function_schema.h>
 #include <ATen/core/jit_type.h>
 #include <c10/core/Device.h>
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <set>
 
+#include "base/errors.h"
 #include "spec/spec.h"
 #include "spec/specs.h"
 
@@ -51,18 +51,17 @@ std::string type_of(const Argument& argument) {
 // The name of a sample is a part of case ids.
 void check_name(const Sample& sample) {
   if (sample.name.find('/') != std::string::npos) {
-    throw SpecError(
-        fmt::format("{}: sample '{}' has a '/' in its name, which separates the parts of a case id; name it "
-                    "otherwise with .named(\"...\")",
-                    sample.where, sample.name));
+    throw spec_error(
+        "{}: sample '{}' has a '/' in its name, which separates the parts of a case id; name it "
+        "otherwise with .named(\"...\")",
+        sample.where, sample.name);
   }
 }
 
 void check_sizes(const Sample& sample) {
   const auto check = [&](const TensorArgument& tensor) {
     if (std::ranges::all_of(tensor.shape, [](int64_t size) { return size >= 0; })) return;
-    throw SpecError(
-        fmt::format("{}: sample '{}' has a tensor with a negative size", sample.where, sample.name));
+    throw spec_error("{}: sample '{}' has a tensor with a negative size", sample.where, sample.name);
   };
   for (const Argument& argument : sample.arguments) {
     if (const TensorArgument* tensor = argument.tensor()) check(*tensor);
@@ -82,13 +81,13 @@ void check_names(const Spec& spec) {
   const c10::FunctionSchema& schema = spec.op->schema();
   const auto demand_argument = [&](const std::string& name, std::string_view word) {
     if (schema.argumentIndexWithName(name)) return;
-    throw SpecError(fmt::format("{}: spec.{}(\"{}\"): {} has no such argument: {}", spec.where, word, name,
-                                spec.name, schema_text(spec)));
+    throw spec_error("{}: spec.{}(\"{}\"): {} has no such argument: {}", spec.where, word, name, spec.name,
+                     schema_text(spec));
   };
   const auto demand_result = [&](size_t result, std::string_view word) {
     if (result < schema.returns().size()) return;
-    throw SpecError(fmt::format("{}: spec.{}({}): {} has {} results: {}", spec.where, word, result, spec.name,
-                                schema.returns().size(), schema_text(spec)));
+    throw spec_error("{}: spec.{}({}): {} has {} results: {}", spec.where, word, result, spec.name,
+                     schema.returns().size(), schema_text(spec));
   };
   for (const NamingWord& word : kNamingWords) {
     if (word.of == NamingWord::Of::argument) {
@@ -106,14 +105,14 @@ void check_names(const Spec& spec) {
 void fit_sample(Sample& sample, const c10::FunctionSchema& schema, size_t bound) {
   const auto& formals = schema.arguments();
   if (sample.arguments.size() + bound > formals.size()) {
-    throw SpecError(fmt::format("{}: the sample has {} arguments, but the schema takes {}: {}", sample.where,
-                                sample.arguments.size(), formals.size() - bound, c10::toString(schema)));
+    throw spec_error("{}: the sample has {} arguments, but the schema takes {}: {}", sample.where,
+                     sample.arguments.size(), formals.size() - bound, c10::toString(schema));
   }
   for (size_t i = bound; i < formals.size(); ++i) {
     if (i == sample.arguments.size() + bound) {
       if (!formals[i].default_value()) {
-        throw SpecError(fmt::format("{}: the sample gives no value for '{}', which has no default: {}",
-                                    sample.where, formals[i].name(), c10::toString(schema)));
+        throw spec_error("{}: the sample gives no value for '{}', which has no default: {}", sample.where,
+                         formals[i].name(), c10::toString(schema));
       }
       sample.arguments.emplace_back(*formals[i].default_value());
       ++sample.defaults;
@@ -121,9 +120,9 @@ void fit_sample(Sample& sample, const c10::FunctionSchema& schema, size_t bound)
     Argument& argument = sample.arguments[i - bound];
     widen(argument, formals[i].type());
     if (!fits(argument, formals[i].type())) {
-      throw SpecError(fmt::format("{}: the sample gives '{}' a {}, but the schema wants {}: {}", sample.where,
-                                  formals[i].name(), type_of(argument), formals[i].real_type()->str(),
-                                  c10::toString(schema)));
+      throw spec_error("{}: the sample gives '{}' a {}, but the schema wants {}: {}", sample.where,
+                       formals[i].name(), type_of(argument), formals[i].real_type()->str(),
+                       c10::toString(schema));
     }
   }
 }
@@ -132,8 +131,8 @@ void fit_to_schema(Spec& spec) {
   std::set<std::string> names;
   for (const Sample* sample : all_samples(spec)) {
     if (!names.insert(sample->name).second) {
-      throw SpecError(fmt::format("{}: two samples of {} are named '{}'; name one with .named(\"...\")",
-                                  sample->where, spec.name, sample->name));
+      throw spec_error("{}: two samples of {} are named '{}'; name one with .named(\"...\")", sample->where,
+                       spec.name, sample->name);
     }
     check_name(*sample);
     check_sizes(*sample);
@@ -142,9 +141,9 @@ void fit_to_schema(Spec& spec) {
   if (spec.kind != Spec::Kind::op) return;
   spec.op = find_op(spec.name);
   if (!spec.op) {
-    throw SpecError(fmt::format(
+    throw spec_error(
         "{}: no loaded library defines {}; check its name and overload, and `libraries` in opgate.toml",
-        spec.where, spec.name));
+        spec.where, spec.name);
   }
   // The tag of torch says the same as the promise.
   if (spec.op->hasTag(at::Tag::nondeterministic_seeded))
@@ -163,10 +162,10 @@ void demand_same_schema(const Spec& spec) {
   const auto now = find_op(spec.name);
   if (now && now->schema().arguments().data() == spec.schema_seen) return;
   if (now && schema_text(spec, now->schema()) == spec.schema) return;
-  throw SpecError(fmt::format(
+  throw spec_error(
       "{}: {} was {} when this spec was read, and now {}; an operator must keep its schema while it is "
       "loaded",
-      spec.where, spec.name, spec.schema, now ? "is " + schema_text(spec, now->schema()) : "is gone"));
+      spec.where, spec.name, spec.schema, now ? "is " + schema_text(spec, now->schema()) : "is gone");
 }
 
 }  // namespace opgate

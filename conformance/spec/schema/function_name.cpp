@@ -1,6 +1,5 @@
 #include "spec/schema/function_name.h"
 
-#include <algorithm>
 #include <cctype>
 
 #include "spec/schema/registered_name.h"

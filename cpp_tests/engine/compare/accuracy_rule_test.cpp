@@ -23,7 +23,8 @@ RunState run_with(const std::string& dtype, double ulps) {
 std::vector<std::string> said(const std::string& dtype, double then, double now) {
   const RunState base = run_with(dtype, then), head = run_with(dtype, now);
   Remarks remarks;
-  Registry<Rule>::instance().find("accuracy.worse")->judge(Change{.base = base.state, .head = head}, remarks);
+  RuleReport report("accuracy.worse", remarks);
+  Registry<Rule>::instance().find("accuracy.worse")->judge(Change{.base = base.state, .head = head}, report);
   std::vector<std::string> what;
   for (const Remark& remark : remarks) what.push_back(remark.what);
   return what;

@@ -20,7 +20,7 @@ using ::testing::UnorderedElementsAre;
 
 Judgement fault_of(std::string_view kind, std::string about = "", std::string differs = "") {
   return Judgement::fail(
-      {"a promise", "something else", "", {}, {std::string(kind), std::move(about), std::move(differs)}});
+      {"a promise", "something else", "", {std::string(kind), std::move(about), std::move(differs)}});
 }
 Judgement other_values(std::string_view kind = "", std::string about = "") {
   return fault_of(kind, std::move(about), "values");
@@ -478,7 +478,7 @@ TEST_F(DefectsTest, APlanThatIsKeptBySizesExplainsWhatItDoesInAnyLayout) {
 }
 
 TEST_F(DefectsTest, TheFirstCallWithNewSizesIsWrongInWhicheverCheckMakesIt) {
-  add("run.sequence", kPlain, other_values(fault::kKept, std::string(fault::kFirstCall)));
+  add("run.sequence", kPlain, other_values(fault::kKept, fault::kFirstCall));
   add("value.reference", kPlain, other_values(fault::kValues));
   EXPECT_THAT(ids(), ElementsAre("kept/first call"));
   add("value.layout", kStepped, other_values(fault::kLayout, "x"));

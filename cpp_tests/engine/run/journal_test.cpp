@@ -46,8 +46,11 @@ const RunHeader kHeader{"0.1.0",
                         "AVX2",
                         {{"op", some_facts()}}};
 
-const Judgement kFailure = Judgement::fail(
-    {"the same result", "2 of 6 elements differ", "its strides are ignored", {"got  1  >2<", "want 1  >3<"}});
+const Judgement kFailure = Judgement::fail({"the same result",
+                                            "2 of 6 elements differ",
+                                            "its strides are ignored",
+                                            {},
+                                            {"got  1  >2<", "want 1  >3<"}});
 
 void write_three(const std::filesystem::path& file) {
   Journal journal(file, kHeader);

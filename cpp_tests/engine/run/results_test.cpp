@@ -24,7 +24,7 @@ Judgement judged(Verdict verdict) {
 
 TEST(FindingText, HasThePromiseWhatHappenedAndWhereToGoOn) {
   Judgement failure = Judgement::fail(
-      {"the same result", "2 of 6 elements differ", "its strides are ignored", {"got  1", "want 2"}});
+      {"the same result", "2 of 6 elements differ", "its strides are ignored", {}, {"got  1", "want 2"}});
   EXPECT_EQ(finding_text(kCase, failure, " --config my.toml"),
             "FAIL value.layout · scale · float32 · 2x3 · x=stepped · cpu\n"
             "  promised   the same result\n"

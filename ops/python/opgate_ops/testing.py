@@ -17,7 +17,7 @@ from typing import Any
 
 import torch
 from opgate import TensorArgument, _engine
-from opgate.calls.nearness import difference_at_largest
+from opgate.calls.comparing import difference_at_largest
 from opgate.specs.dtypes import dtype_name
 
 Function = Callable[..., torch.Tensor]

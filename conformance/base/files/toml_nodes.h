@@ -1,4 +1,4 @@
-// The values of one file of the ledger, by type. A value of another type is an error with file and line.
+// The values of a TOML file, by type. A value of another type is an error with file and line.
 #pragma once
 
 #include <toml++/toml.h>
@@ -7,19 +7,26 @@
 #include <filesystem>
 #include <map>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <vector>
 
-#include "gate/planned_cases.h"
-
 namespace opgate {
 
-class LedgerNodes {
+/// Parses the file. Throws SetupError, with file and line, for text that is not TOML; `advice` is the end of
+/// its message.
+toml::table parsed_toml(const std::filesystem::path& file, std::string_view advice = "");
+
+class TomlNodes {
  public:
-  explicit LedgerNodes(std::filesystem::path file) : file_(std::move(file)) {}
+  /// `complaint` is what the error says of a wrong value: "this is no line of a ledger".
+  TomlNodes(std::filesystem::path file, std::string complaint)
+      : file_(std::move(file)), complaint_(std::move(complaint)) {}
 
   const std::filesystem::path& file() const { return file_; }
-  /// Throws the SetupError for a line that no ledger has.
+  /// "opgate.toml:3"
+  std::string place(const toml::node& node) const;
+  /// Throws the SetupError for a wrong value.
   [[noreturn]] void wrong(const toml::node& node) const;
 
   bool flag(const toml::node& node) const;
@@ -41,22 +48,9 @@ class LedgerNodes {
     }
   }
 
-  /// A table of tables, the inner ones by dtype (or by another word).
-  template <class Value>
-  std::map<std::string, ByDtype<Value>> by_dtype(const toml::node& node) const {
-    std::map<std::string, ByDtype<Value>> all;
-    for (const auto& [key, values] : table(node)) {
-      for (const auto& [dtype, one] : table(values))
-        all[std::string(key.str())][std::string(dtype.str())] = value<Value>(one);
-    }
-    return all;
-  }
-
  private:
   std::filesystem::path file_;
+  std::string complaint_;
 };
-
-/// The words of a text that are separated by spaces: "float32 float64".
-std::vector<std::string> split_words(std::string_view text);
 
 }  // namespace opgate
