@@ -1,5 +1,5 @@
-// opgate waive: makes waivers of the lists of known failures that a project has already. The Python half reads
-// the lists and writes the waivers.
+// opgate waive: makes waivers of the lists of known failures that a project has already. The Python half
+// reads the lists and writes the waivers.
 #include <algorithm>
 #include <nlohmann/json.hpp>
 

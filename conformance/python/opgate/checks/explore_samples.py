@@ -121,7 +121,6 @@ def finding_of(call: Call, found: Found) -> Judgement:
     slow=True,
     imports=("hypothesis",),
     packages=("hypothesis",),
-    extra="explore",
     **ONCE,
 )
 def judge(call: Call) -> Judgement:

@@ -99,7 +99,6 @@ def judge_run(call: Call, model: Any, tensors: list[torch.Tensor]) -> Judgement:
     needs_fake=True,
     imports=("torch.onnx", "onnxscript"),
     packages=("onnx", "onnxruntime", "onnxscript"),
-    extra="onnx",
     **ONCE,
     subjects=operators,
     device="cpu",  # onnxruntime runs the model there

@@ -59,13 +59,11 @@ def _tools() -> dict[str, str]:
     names = ("cmake", "ninja")
     found = {name: path for name in names if (path := shutil.which(name, path=os.pathsep.join(places)))}
     if missing := [name for name in names if name not in found]:
-        raise BuildError(f"{' and '.join(missing)} not found: pip install 'opgate[build]'")
+        raise BuildError(f"{' and '.join(missing)} not found: pip install cmake ninja")
     version = _version_of(found["cmake"])
     if version < _OLDEST_CMAKE:
         numbers = ".".join(map(str, version))
-        raise BuildError(
-            f"{found['cmake']} is cmake {numbers}, which is too old: pip install 'opgate[build]'"
-        )
+        raise BuildError(f"{found['cmake']} is cmake {numbers}, which is too old: pip install cmake")
     compiler = os.environ.get("CXX") or "c++"
     if shutil.which(compiler) is None:
         raise BuildError(

@@ -23,7 +23,7 @@ def main(words: list[str]) -> int:
         help="compile the engine for the torch that is here, such as a nightly",
         description="Compiles the engine for the torch of this environment into a cache "
         "($XDG_CACHE_HOME/opgate, by default ~/.cache/opgate). Two cores take about ten minutes. It needs "
-        "a compiler for C++, cmake and ninja (pip install 'opgate[build]'), and nvcc for the simulated CUDA "
+        "a compiler for C++, cmake and ninja (pip install cmake ninja), and nvcc for the simulated CUDA "
         "device. A build that was interrupted goes on where it ended.",
     )
     build.add_argument("-j", "--jobs", type=int, default=os.cpu_count() or 1, help="compilers at a time")

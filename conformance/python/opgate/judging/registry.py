@@ -57,8 +57,6 @@ class Check:
     """Modules that `judge` needs and that take long to import: they are imported once for all workers."""
     packages: tuple[str, ...] = ()
     """Optional Python packages that `judge` needs. Without one of them, the check is owed."""
-    extra: str = ""
-    """The extra of the package opgate that installs `packages`."""
     subjects: Callable[[], list[str]] | None = None
     """Returns the only operators that the check is for, once the modules of opgate.toml are imported."""
 
@@ -67,11 +65,11 @@ class Check:
         absent = [name for name in self.packages if importlib.util.find_spec(name) is None]
         if not absent:
             return missing_compiler() if self.needs_compiler else ""
-        return f"Python packages not installed: {', '.join(absent)}; pip install 'opgate[{self.extra}]'"
+        return f"Python packages not installed: pip install {' '.join(absent)}"
 
     def as_json(self) -> dict[str, Any]:
         """What the native plan needs to know about the check."""
-        here_alone = ("judge", "imports", "packages", "extra", "needs_compiler")
+        here_alone = ("judge", "imports", "packages", "needs_compiler")
         described = {name: value for name, value in vars(self).items() if name not in here_alone}
         return described | {
             "explanation": vars(self.explanation),

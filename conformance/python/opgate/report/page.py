@@ -83,7 +83,7 @@ def page(summary: Summary, explanations: dict[str, Explanation], ledger: Path | 
     try:
         import jinja2
     except ImportError:
-        raise UserError("--html needs the Python package jinja2: pip install 'opgate[report]'") from None
+        raise UserError("--html needs the Python package jinja2: pip install jinja2") from None
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(Path(__file__).parent),
         autoescape=True,
