@@ -27,8 +27,8 @@ class Supervisor {
 
   /// Gives each case of `todo` a verdict, removes it from `todo` and reports it to `listener`. At most `jobs`
   /// native workers run at a time, and at most min(jobs, 2) Python workers: one that makes packages, and one
-  /// that judges meanwhile; a single one makes packages last. Returns what the calls took, or none if the run was
-  /// interrupted (SIGINT, SIGTERM) or stopped.
+  /// that judges meanwhile; a single one makes packages last. Returns what the calls took, or none if the
+  /// run was interrupted (SIGINT, SIGTERM) or stopped.
   std::optional<Costs> run(CaseSet& todo, size_t jobs, RunListener& listener) const;
 
  private:
