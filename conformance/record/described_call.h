@@ -18,11 +18,11 @@ namespace opgate {
 std::string kind_of_call(c10::ArrayRef<c10::IValue> arguments);
 
 /// The arguments with values, as a list with one element per argument: what spec/json/sample_json.h reads,
-/// and for tensors also dtype, device, strides, storage offset and requires_grad. Small tensors have all their
-/// numbers, larger ones the range of their numbers. Values on an accelerator are read only if it is
+/// and for tensors also dtype, device, strides, storage offset and requires_grad. Small tensors have all
+/// their numbers, larger ones the range of their numbers. Values on an accelerator are read only if it is
 /// simulated, because the program would have to wait for a real one: floating-point tensors are `uniform`
-/// there. The same holds while a graph is captured, and after a kernel has failed. Throws SpecError as above,
-/// and for integers whose values are not read.
+/// there. The same holds while a graph is captured, and after a kernel has failed. Throws SpecError as
+/// above, and for integers whose values are not read.
 nlohmann::json described_arguments(c10::ArrayRef<c10::IValue> arguments);
 
 }  // namespace opgate
