@@ -11,6 +11,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -193,3 +194,28 @@ def test_no_room_that_makes_calls_names_an_accelerator(source: Path) -> None:
     assert len(files) > 40
     assert {file.name: found for file in files if (found := named_accelerators(file.read_text()))} == {}
     assert named_accelerators("import torch\ntorch.cuda.synchronize()  # as in torch.xpu") == ["torch.cuda"]
+
+
+OF_ONE_KIND = {
+    "conformance/checks",
+    "conformance/gate/rules",
+    "simulator/src/instructions",
+}
+"""Folders in which each file is one more of the same kind: a check, a rule, a group of instructions."""
+
+MOST_FILES = 30
+
+
+def crowded(files: list[str]) -> set[str]:
+    """The folders that have more files of their own than a reader can survey."""
+    counts = Counter(str(Path(file).parent) for file in files if Path(file).name != "CMakeLists.txt")
+    return {folder for folder, count in counts.items() if count > MOST_FILES}
+
+
+def test_no_room_has_more_files_than_a_reader_can_survey(source: Path) -> None:
+    rooms = ["conformance", "simulator", "cpp_tests", "python_tests"]
+    listed = subprocess.run(
+        ["git", "ls-files", *rooms], cwd=source, capture_output=True, text=True, check=True
+    )
+    assert crowded(listed.stdout.splitlines()) <= OF_ONE_KIND
+    assert crowded([f"room/{number}.cpp" for number in range(MOST_FILES + 1)]) == {"room"}

@@ -106,7 +106,9 @@ def filled(text: str, matrix: dict[str, Any]) -> str:
 
 @pytest.fixture(scope="module")
 def runner(wheel: Path, source: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runner]:
-    place = tmp_path_factory.mktemp("a runner")
+    place = tmp_path_factory.mktemp(
+        "runner"
+    )  # torch compiles nothing below a folder with a space in its name
     action = shutil.copytree(source / "action", place / "the action")
     digest = hashlib.sha256(wheel.read_bytes()).hexdigest()
     (action / "release.txt").write_text(f"opgate[all] @ {wheel.as_uri()}#sha256={digest}\n")
@@ -134,8 +136,6 @@ def accept(project: Path, build: Path, tests: str, **variables: str) -> None:
         done(run(build / "bin" / "opgate", *words, folder=project, variables=variables))
 
     opgate("record", "--", sys.executable, "-m", "pytest", "-q", tests)
-    with (project / "opgate.toml").open("a") as configuration:
-        configuration.write('ledger = "ledger"\n')
     opgate("run", "--no-sim")
     opgate("accept", "--yes")
     (project / ".gitignore").write_text(".opgate/\nbuild/\n__pycache__/\n.pytest_cache/\n")
