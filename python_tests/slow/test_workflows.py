@@ -106,9 +106,8 @@ def filled(text: str, matrix: dict[str, Any]) -> str:
 
 @pytest.fixture(scope="module")
 def runner(wheel: Path, source: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runner]:
-    place = tmp_path_factory.mktemp(
-        "runner"
-    )  # torch compiles nothing below a folder with a space in its name
+    # Without a space in its name: torch's compilation of extensions fails below such a folder.
+    place = tmp_path_factory.mktemp("runner")
     action = shutil.copytree(source / "action", place / "the action")
     digest = hashlib.sha256(wheel.read_bytes()).hexdigest()
     (action / "release.txt").write_text(f"opgate[all] @ {wheel.as_uri()}#sha256={digest}\n")
