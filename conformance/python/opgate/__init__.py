@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-import opgate.modules.kernel_folders  # finds the modules of kernels
+import opgate.modules.kernel_folders  # noqa: F401  (finds the modules of kernels)
 from opgate.specs.accuracy import Accuracy, exact, ulps
 from opgate.specs.class_spec import ClassSpec, class_spec
 from opgate.specs.domains import (
@@ -39,3 +39,37 @@ def __getattr__(name: str) -> Any:
     from opgate.assertion.checking import check
 
     return check
+
+
+__all__ = [
+    "Accuracy",
+    "ClassSpec",
+    "GeneratorArgument",
+    "ModelSpec",
+    "OpSpec",
+    "TensorArgument",
+    "check",
+    "class_spec",
+    "every_dtype",
+    "exact",
+    "extremes",
+    "floating",
+    "generator",
+    "indices",
+    "infinities",
+    "integral",
+    "model",
+    "nans",
+    "offsets",
+    "onnx",
+    "permutation",
+    "positive",
+    "signed_zeros",
+    "sorted_indices",
+    "spec",
+    "special",
+    "subnormals",
+    "ulps",
+    "uniform",
+    "values",
+]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 import torch
 
@@ -65,6 +65,19 @@ def overload_of(name: str) -> torch._ops.OpOverload:
     return getattr(getattr(getattr(torch.ops, namespace), plain), overload or "default")
 
 
+class Packages(Protocol):
+    """The AOTInductor packages of a run, as checks see them; `PackageStore` implements it."""
+
+    def not_tried(self, call: Call) -> str | None:
+        """The reason why no package of the call was attempted; None if one was."""
+
+    def outputs(self, call: Call) -> list[torch.Tensor]:
+        """What the package returned for the call. Raises RuntimeError if it returned nothing."""
+
+    def outputs_for(self, call: Call, tensors: list[torch.Tensor]) -> list[torch.Tensor]:
+        """What the package returns for the call with other inputs. Raises RuntimeError if it raises."""
+
+
 class Refused(RuntimeError):
     """The operator raises on a sample of its spec, so that nothing can be judged: the spec is at fault."""
 
@@ -78,8 +91,7 @@ class Call:
     """One call. `id` is SUBJECT/DTYPE/SAMPLE/VARIANT/DEVICE; everything else is derived from it."""
 
     id: str
-    packages: Any
-    """The AOTInductor packages of the run: a PackageStore, which is of a room above this one."""
+    packages: Packages
 
     @cached_property
     def described(self) -> dict[str, Any]:

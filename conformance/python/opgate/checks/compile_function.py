@@ -68,7 +68,7 @@ def judge(call: Call) -> Judgement:
         got, _ = seen(torch.compile(call.module_of_function(), backend=BACKEND, dynamic=False), call)
         breaks = graph_breaks(call)
     except Exception as error:  # the compiler raises errors of many kinds
-        return Judgement(  # which nobody has promised: a pass, with what the author should know
+        return Judgement(  # no promise is broken: a pass, with what the author should know
             "pass",
             PROMISED,
             f"torch.compile raises: {first_line(error)}",
