@@ -96,6 +96,13 @@ newest_python() {
 # Those for which a wheel has a binding.
 pythons_of_wheel() { usable_pythons python3.{11..14} "${PYENV_ROOT:-$HOME/.pyenv}"/versions/3.1[1-4].*/bin/python3; }
 
+# try_wheel WHEEL RESULTS [OPTIONS...]: installs the wheel for each Python and each version of TORCHES; see ci/what_works.py.
+try_wheel() {
+  local pythons
+  mapfile -t pythons < <(pythons_of_wheel | sort -n | sed 's/^[0-9]* //')
+  "$ROOT/ci/what_works.py" "$1" --results "$2" --python "${pythons[@]}" --torch "${TORCHES[@]}" "${@:3}"
+}
+
 choose_python() {
   if [ -n "${OPGATE_PYTHON:-}" ]; then
     PYTHON=$OPGATE_PYTHON

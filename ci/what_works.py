@@ -30,11 +30,6 @@ import jinja2
 SOURCE = Path(__file__).resolve().parent.parent
 LIBRARIES = SOURCE / "fixtures" / "installed"
 TRITON = SOURCE / "fixtures" / "programs" / "triton_program.py"
-COMPILE = """
-import pathlib, torch.utils.cpp_extension as made
-pathlib.Path("build").mkdir()
-made.load(name="native", sources=["native.cpp"], build_directory="build", is_python_module=False)
-"""
 
 
 @dataclass(frozen=True)
@@ -59,17 +54,23 @@ class Broken(Exception):
     """A step of a trial that ended in another way than it should; the message is what it printed."""
 
 
-class Environment:
-    """A virtual environment that has torch and the wheel."""
+def variables_of_user() -> dict[str, str]:
+    """The environment variables, without those by which this build or its environment is found."""
+    hidden = ("PYTHONPATH", "OPGATE_PYTHON", "VIRTUAL_ENV")
+    return {name: value for name, value in os.environ.items() if name not in hidden}
 
-    def __init__(self, place: Path, python: str, torch: str, wheel: Path) -> None:
+
+class Environment:
+    """A virtual environment that has torch, the wheel and further packages, and no compiler of its own."""
+
+    def __init__(self, place: Path, python: str, torch: str, wheel: Path, *further: str) -> None:
         self.programs = place / "environment" / "bin"
         self.place = place
         uv = [sys.executable, "-m", "uv"]
         self.run(*uv, "venv", "-q", "--python", python, place / "environment")
         # --compile-bytecode: otherwise the first import of torch takes half a minute.
         install = ["pip", "install", "-q", "--compile-bytecode", "--python", self.programs / "python"]
-        self.run(*uv, *install, f"torch=={torch}", f"{wheel}[all]", "pytest", "ninja")
+        self.run(*uv, *install, f"torch=={torch}", f"{wheel}[all]", *further)
 
     def run(self, *words: str | Path, status: int = 0, folder: Path | None = None) -> str:
         """What the command prints. Raises Broken if it ends with another status."""
@@ -80,8 +81,7 @@ class Environment:
         self, *words: str | Path, folder: Path | None = None, compiler: str | None = None
     ) -> subprocess.Popen[str]:
         """Starts the command, with the environment's programs first on PATH, and maybe another compiler."""
-        hidden = ("PYTHONPATH", "OPGATE_PYTHON", "VIRTUAL_ENV")
-        variables = {name: value for name, value in os.environ.items() if name not in hidden}
+        variables = variables_of_user()
         variables["XDG_CACHE_HOME"] = str(self.place / "cache")
         variables["PATH"] = f"{self.programs}{os.pathsep}{variables['PATH']}"
         if compiler is not None:
@@ -143,8 +143,8 @@ def try_python(environment: Environment) -> float:
 
 def try_native(environment: Environment) -> float:
     """A library of operators in C++, which torch's own helper compiles."""
-    project = environment.project("native.cpp", "test_native.py")
-    environment.run(environment.programs / "python", "-c", COMPILE, folder=project)
+    project = environment.project("native.cpp", "build.py", "test_native.py")
+    environment.run(environment.programs / "python", "build.py", folder=project)
     return check_library(environment, project, "test_native.py")
 
 
@@ -166,7 +166,7 @@ TRIALS: dict[str, Callable[[Environment], float | None]] = {
 
 def outcomes_of(python: str, torch: str, wheel: Path, place: Path) -> list[Outcome]:
     """Tries all libraries in one environment, which is made in the folder `place`."""
-    environment = Environment(place, python, torch, wheel)
+    environment = Environment(place, python, torch, wheel, "pytest", "ninja")
     version = environment.run(
         environment.programs / "python", "-c", "import sys; print('%d.%d' % sys.version_info[:2])"
     ).strip()

@@ -10,6 +10,9 @@ from pathlib import Path
 import torch
 
 SOURCE = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(SOURCE / "ci"))
+from what_works import Environment, variables_of_user  # noqa: E402, F401  (what tries the wheel makes them)
+
 VERSION = torch.__version__.partition("+")[0]
 
 
@@ -17,8 +20,7 @@ def run(
     *words: str | Path, folder: Path, path: Path | None = None, variables: dict[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
     """Runs it, with the programs of `path` first, and nothing of the build that is tested."""
-    hidden = ("PYTHONPATH", "OPGATE_PYTHON", "VIRTUAL_ENV")
-    environment = {name: value for name, value in os.environ.items() if name not in hidden}
+    environment = variables_of_user()
     if path is not None:
         environment["PATH"] = f"{path}{os.pathsep}{environment['PATH']}"
     return subprocess.run(
@@ -43,14 +45,3 @@ def pythons() -> list[str]:
     listed = subprocess.run(command, cwd=SOURCE, capture_output=True, text=True, check=True).stdout
     by_minor = dict(line.split(" ", 1) for line in listed.splitlines())
     return [path for minor, path in by_minor.items() if int(minor) != sys.version_info.minor]
-
-
-def environment(wheel: Path, place: Path, python: str, *further: str) -> Path:
-    """Where an environment has its programs that holds torch and the wheel, and no compiler of its own."""
-    uv = [sys.executable, "-m", "uv"]
-    done(run(*uv, "venv", "-q", "--python", python, place, folder=wheel.parent))
-    wanted = [f"torch=={VERSION}", f"{wheel}", *further]
-    # --compile-bytecode: otherwise the first import of torch takes half a minute.
-    install = ["pip", "install", "-q", "--compile-bytecode", "--python", place / "bin" / "python"]
-    done(run(*uv, *install, *wanted, folder=wheel.parent))
-    return place / "bin"

@@ -93,6 +93,10 @@ std::string day_after(const std::string& day, int64_t days) {
                      static_cast<unsigned>(last.day()));
 }
 
+bool is_of_check(const Remark& remark) {
+  return remark.rule != kWaiverRule && Registry<Rule>::instance().find(remark.rule) == nullptr;
+}
+
 bool covers(const Waiver& waiver, const Remark& remark) {
   const bool for_all = remark.op.empty() && waiver.op == kAllOperators;
   if (remark.rule != waiver.check || (remark.op != waiver.op && !for_all)) return false;

@@ -33,6 +33,9 @@ std::string today();
 /// The day so many days after another one.
 std::string day_after(const std::string& day, int64_t days);
 
+/// Whether a check gave the remark, and no rule: a waiver then names the check.
+bool is_of_check(const Remark& remark);
+
 /// Whether the waiver is for this remark.
 bool covers(const Waiver& waiver, const Remark& remark);
 

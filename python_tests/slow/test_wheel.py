@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from cuda_extension import assert_it_is_checked_without_a_gpu
-from environments import VERSION, done, environment, pythons, run
+from environments import VERSION, Environment, done, pythons, run
 
 PROGRAM = """
 import torch
@@ -25,8 +25,8 @@ torch.ops.my_ops.relu(torch.randn(4, 8))
 
 @pytest.fixture(scope="module")
 def programs(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    place = tmp_path_factory.mktemp("environments") / "a clean one"
-    return environment(wheel, place, sys.executable, "pytest", "cmake", "ninja")
+    place = tmp_path_factory.mktemp("a clean environment")
+    return Environment(place, sys.executable, VERSION, wheel, "pytest", "cmake", "ninja").programs
 
 
 @pytest.fixture

@@ -20,11 +20,6 @@ from harness import git
 
 pytestmark = pytest.mark.long
 
-BUILD = """
-import pathlib, torch.utils.cpp_extension as made
-pathlib.Path("build").mkdir(exist_ok=True)
-made.load(name="native", sources=["native.cpp"], build_directory="build", is_python_module=False)
-"""
 KERNEL = """
 import torch, triton, triton.language as tl
 
@@ -144,8 +139,7 @@ def accept(project: Path, build: Path, tests: str, **variables: str) -> None:
 
 
 def test_a_library_is_gated(runner: Runner, source: Path, build: Path, tmp_path: Path) -> None:
-    project = right_project(source, tmp_path / "a library", "native.cpp", "test_native.py")
-    (project / "build.py").write_text(BUILD)
+    project = right_project(source, tmp_path / "a library", "native.cpp", "build.py", "test_native.py")
     done(runner.shell(f"{sys.executable} build.py", project))
     accept(project, build, "test_native.py", CXX="/no compiler")
     (steps,) = [job["steps"] for job in workflow(source, "library").values()]

@@ -35,11 +35,8 @@ struct AcceptOptions {
 // A case that does not pass is accepted only if a waiver says why. Throws SetupError.
 void demand_kept(const Remarks& remarks, const RunState& run) {
   std::vector<std::string> broken;
-  for (const Remark& remark : remarks) {
-    const bool is_rule =
-        Registry<Rule>::instance().find(remark.rule) != nullptr || remark.rule == kWaiverRule;
-    if (remark.kind == Remark::Kind::refused && !is_rule) broken.push_back(remark.shown);
-  }
+  for (const Remark& remark : remarks)
+    if (remark.kind == Remark::Kind::refused && is_of_check(remark)) broken.push_back(remark.shown);
   if (broken.empty()) return;
   throw setup_error(
       "{} promises are broken in the run of {}, and nothing is accepted: fix the operators, or add "

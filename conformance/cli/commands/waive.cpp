@@ -29,9 +29,7 @@ struct WaiveOptions {
 nlohmann::json broken_checks(const RunState& run) {
   nlohmann::json broken = nlohmann::json::array();
   for (const Remark& remark : judge_change({.base = {}, .head = run})) {
-    const bool is_check = remark.kind == Remark::Kind::refused && !remark.device.empty() &&
-                          Registry<Rule>::instance().find(remark.rule) == nullptr;
-    if (!is_check) continue;
+    if (remark.kind != Remark::Kind::refused || !is_of_check(remark)) continue;
     const auto cases = std::ranges::find(run.broken, remark.shown, &Broken::case_id);
     broken.push_back({{"check", remark.rule},
                       {"op", remark.op},

@@ -15,6 +15,7 @@ from changes import Runs
 from harness import Completed, assert_refused
 from opgate.request import UserError
 from opgate.waivers.__main__ import known_failures
+from opgate.waivers.failures_dict import CHECKS
 from opgate.waivers.known_failure import KnownFailure
 
 BROKEN = "stride_blind,wrong_gradient"
@@ -155,6 +156,13 @@ def test_an_entry_for_a_test_of_opcheck_explains_what_sees_the_same(
     (failure,) = known_failures([file])
     scale = {"op": "scale", "schema": "opgate_changes::scale(Tensor x) -> Tensor", "dtypes": []}
     assert failure.explains({**scale, "check": check}) == explains
+
+
+def test_the_checks_that_see_what_opcheck_sees_exist(runs: Runs) -> None:
+    listed = runs.opgate("list", "checks", folder=runs.project).stdout
+    ids = [line.split()[0] for line in listed.splitlines() if line]
+    for begin in {begin for checks in CHECKS.values() for begin in checks}:
+        assert any(each.startswith(begin) for each in ids), f"no check begins with {begin}"
 
 
 def test_a_crash_is_waived_by_its_name(

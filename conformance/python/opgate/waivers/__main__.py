@@ -12,6 +12,7 @@ from typing import Any
 import tomlkit
 
 from opgate.request import UserError, asked, status_of
+from opgate.toml_file import change_toml
 from opgate.waivers import failures_dict, xfail_marks
 from opgate.waivers.known_failure import KnownFailure
 
@@ -66,30 +67,11 @@ def is_same(waiver: dict[str, Any], other: dict[str, Any]) -> bool:
     return all(waiver.get(key) == other.get(key) for key in ("check", "op", "device", "dtype", "defect"))
 
 
-def add_waivers(file: Path, waivers: list[dict[str, Any]]) -> None:
-    """Appends the tables to the file, and leaves everything else of it as it is."""
-    document = tomlkit.parse(file.read_text()) if file.exists() else tomlkit.document()
+def add_waivers(document: tomlkit.TOMLDocument, waivers: list[dict[str, Any]]) -> None:
+    """Appends the tables to those of the file."""
     tables = document.setdefault("waiver", tomlkit.aot())
     for waiver in waivers:
         tables.append(tomlkit.item(waiver))
-    replace_text(file, tomlkit.dumps(document))
-
-
-def name_waivers(config: Path, file: Path) -> None:
-    """Names the file in opgate.toml."""
-    document = tomlkit.parse(config.read_text())
-    document["waivers"] = os.path.relpath(file, config.parent)
-    replace_text(config, tomlkit.dumps(document))
-
-
-def replace_text(file: Path, text: str) -> None:
-    """Writes a file whole or not at all. Raises UserError."""
-    written = file.with_name(f"{file.name}.new")
-    try:
-        written.write_text(text)
-        written.replace(file)
-    except OSError as error:
-        raise UserError(f"{file} cannot be written: {error.strerror}") from error
 
 
 def print_rows(title: str, rows: list[str]) -> None:
@@ -116,9 +98,11 @@ def waive(request: dict[str, Any]) -> None:
         if not any(is_same(waiver, other) for other in [*present, *added]):
             added.append(waiver)
     if added:
-        add_waivers(file, added)
+        change_toml(file, lambda document: add_waivers(document, added))
         if not request["is_named"]:
-            name_waivers(Path(request["config"]), file)
+            config = Path(request["config"])
+            own = {"waivers": os.path.relpath(file, config.parent)}
+            change_toml(config, lambda document: document.update(own))
     print(f"{len(failures)} known failures in {', '.join(request['files'])}")
     print_rows(
         f"waived until {request['expires']}:",
