@@ -70,15 +70,16 @@ def serve(commands: TextIO, answers: TextIO) -> int:
         answers.write(json.dumps(message) + "\n")
         answers.flush()
 
-    setup = commands.readline()
-    if not setup:
+    first = commands.readline()
+    if not first:
         return 2
+    setup = json.loads(first)["setup"]
     try:
         with without_collections():
-            prepare_process(json.loads(setup)["setup"])
+            prepare_process(setup)
             from opgate.worker.worker import Worker
 
-            worker = Worker(json.loads(setup)["setup"], answer)
+            worker = Worker(setup, answer)
         answer({"ready": worker.described()})
         while line := commands.readline():
             said = _answer(json.loads(line), worker)
