@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstring>
 #include <new>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 
@@ -54,4 +55,19 @@ void opgate_move(std::runtime_error* to, std::runtime_error&& from) __asm__("_ZN
     __attribute__((visibility("hidden")));
 void opgate_move(std::runtime_error* to, std::runtime_error&& from) {
   new (to) std::runtime_error(static_cast<const std::runtime_error&>(from));
+}
+
+// std::stringbuf::str() const & and the constructor of std::istringstream that moves a text (GLIBCXX_3.4.29).
+// Before C++20 there was one str(), without the &, and the text was copied.
+std::string opgate_str_before(const std::stringbuf* buffer) __asm__(
+    "_ZNKSt7__cxx1115basic_stringbufIcSt11char_traitsIcESaIcEE3strEv");
+std::string opgate_str(const std::stringbuf* buffer) __asm__(
+    "_ZNKRSt7__cxx1115basic_stringbufIcSt11char_traitsIcESaIcEE3strEv") __attribute__((visibility("hidden")));
+std::string opgate_str(const std::stringbuf* buffer) { return opgate_str_before(buffer); }
+
+void opgate_read(std::istringstream* to, std::string&& text, std::ios_base::openmode mode) __asm__(
+    "_ZNSt7__cxx1119basic_istringstreamIcSt11char_traitsIcESaIcEEC1EONS_12basic_stringIcS2_S3_EESt13_Ios_"
+    "Openmode") __attribute__((visibility("hidden")));
+void opgate_read(std::istringstream* to, std::string&& text, std::ios_base::openmode mode) {
+  new (to) std::istringstream(static_cast<const std::string&>(text), mode);
 }
