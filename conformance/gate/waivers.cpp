@@ -106,8 +106,8 @@ bool covers(const Waiver& waiver, const Remark& remark) {
          remark.what.find(waiver.defect) != std::string::npos;
 }
 
-void note_waivers(const std::vector<Waiver>& waivers, State& state) {
-  for (const Waiver& waiver : waivers) {
+void note_waivers(const WaiverFile& file, State& state) {
+  for (const Waiver& waiver : file.waivers) {
     const auto subject = state.find(waiver.op);
     if (subject == state.end()) continue;
     std::string what = waiver.check;
@@ -119,41 +119,40 @@ void note_waivers(const std::vector<Waiver>& waivers, State& state) {
   }
 }
 
-std::vector<Waiver> read_waivers(const fs::path& file) {
-  std::vector<Waiver> waivers;
-  if (file.empty()) return waivers;
+WaiverFile read_waivers(const fs::path& file) {
+  WaiverFile read;
+  if (file.empty()) return read;
   if (!fs::exists(file)) {
     throw setup_error("there is no {}: create it, even if it is empty, or remove `waivers` from opgate.toml",
                       file.string());
   }
   const TomlNodes nodes(file, "there are only [[waiver]] tables and max_days in this file");
-  int64_t max_days = Waiver().max_days;
   const toml::table table = parsed_toml(file);
   for (const auto& [key, node] : table) {
     if (key == "max_days") {
-      max_days = node.value_or<int64_t>(0);
-      if (max_days <= 0) throw SetupError(nodes.place(node) + ": max_days is a number of days, such as 90");
+      read.max_days = node.value_or<int64_t>(0);
+      if (read.max_days <= 0)
+        throw SetupError(nodes.place(node) + ": max_days is a number of days, such as 90");
       continue;
     }
     if (key != "waiver" || !node.is_array_of_tables()) nodes.wrong(node);
-    for (const toml::node& entry : *node.as_array()) waivers.push_back(waiver_from(*entry.as_table(), nodes));
+    for (const toml::node& entry : *node.as_array())
+      read.waivers.push_back(waiver_from(*entry.as_table(), nodes));
   }
-  for (Waiver& waiver : waivers) waiver.max_days = max_days;
-  return waivers;
+  return read;
 }
 
-void apply_waivers(const std::vector<Waiver>& waivers, const std::string& today, const Change& change,
-                   Remarks& remarks) {
-  for (const Waiver& waiver : waivers) {
+void apply_waivers(const WaiverFile& file, const std::string& today, const Change& change, Remarks& remarks) {
+  for (const Waiver& waiver : file.waivers) {
     const auto refuse = [&](std::string what) {
       remarks.push_back({Remark::Kind::refused, kWaiverRule, waiver.op, std::move(what), waiver.where});
     };
     if (waiver.expires < today) {
       refuse(fmt::format("the waiver of {} expired on {}: fix the operator, or agree on another date ({})",
                          waiver.check, waiver.expires, waiver.issue));
-    } else if (const std::string last = day_after(today, waiver.max_days); waiver.expires > last) {
+    } else if (const std::string last = day_after(today, file.max_days); waiver.expires > last) {
       refuse(fmt::format("the waiver of {} ends on {}, and no waiver may end after {} ({} days, `max_days`)",
-                         waiver.check, waiver.expires, last, waiver.max_days));
+                         waiver.check, waiver.expires, last, file.max_days));
     } else if (use(waiver, remarks) == 0) {
       const bool not_run = change.partial && !change.head.state.contains(waiver.op);
       // Not every run of the gate judges these two rules.

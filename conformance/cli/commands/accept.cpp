@@ -46,7 +46,7 @@ void demand_kept(const Remarks& remarks, const RunState& run) {
 
 // What the gate says of this run, except that operators are new.
 Remarks remarks_on(const State& before, const std::optional<OperatorNames>& not_covered, const RunState& run,
-                   bool some, const std::vector<Waiver>& waivers) {
+                   bool some, const WaiverFile& waivers) {
   const Change change{.base = before,
                       .head = run,
                       .partial = some,
@@ -93,7 +93,7 @@ int accept(const AcceptOptions& options) {
   config.apply_environment();  // it may say where Python looks for modules
   demand_current(run.header, results, config);
   const bool some = is_partial(run);
-  const std::vector<Waiver> waivers = read_waivers(config.waivers);
+  const WaiverFile waivers = read_waivers(config.waivers);
   note_waivers(waivers, run.state);
   if (!options.bench.empty()) add_speeds(options.bench, libraries_digest(config), run);
   const State before = fs::is_directory(config.ledger) ? read_ledger(config.ledger) : State();

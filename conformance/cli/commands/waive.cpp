@@ -47,8 +47,7 @@ int waive(const WaiveOptions& options) {
   const Config config = options.project.read();
   const fs::path file = config.waivers.empty() ? config.file.parent_path() / "waivers.toml" : config.waivers;
   // A mistake in the file is reported before anything is added to it.
-  const std::vector<Waiver> present = fs::exists(file) ? read_waivers(file) : std::vector<Waiver>();
-  const int64_t most = present.empty() ? Waiver().max_days : present.front().max_days;
+  const int64_t most = (fs::exists(file) ? read_waivers(file) : WaiverFile()).max_days;
   if (options.days > most)
     throw setup_error("--days {}: a waiver may end {} days from now at most", options.days, most);
   const RunState run = state_of_run(options.results.empty() ? results_file(config.output) : options.results);

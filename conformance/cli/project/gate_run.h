@@ -49,7 +49,7 @@ class GateRun {
   const GateOptions& options_;
   const Config config_;
   GateBase base_;
-  const std::vector<Waiver> own_waivers_;
+  const WaiverFile own_waivers_;
   std::filesystem::path results_;  // of the head
   SpeedPairs speeds_;
   std::optional<std::vector<MutantResult>> mutants_;

@@ -25,7 +25,7 @@ struct GateBase {
   std::optional<BaseBuild> build = {};            ///< set if the base is a build that can be run and timed
   std::optional<OperatorNames> not_covered = {};  ///< none if the ledger does not say it
   std::optional<std::set<std::string>> signers = {};  ///< of the evidence; none if the base is not a commit
-  std::optional<std::vector<Waiver>> waivers = {};    ///< by which the head is judged instead of by its own
+  std::optional<WaiverFile> waivers = {};             ///< by which the head is judged instead of by its own
   std::string commit = {};                            ///< hash; empty if the base is not a commit
   double least_score = 0;  ///< mutation.least of its opgate.toml, if it is a commit
 };

@@ -192,10 +192,12 @@ def test_other_waivers_stay_and_a_file_that_was_not_named_is(
     assert runs.opgate(*words, tmp_path / "failures_dict.json", folder=project).returncode == 0
     assert file.read_text().startswith(text)
     assert len(written(file)) > text.count("[[waiver]]")
-    assert_refused(
-        runs.opgate(*words, tmp_path / "failures_dict.json", "--days", "71", folder=project),
-        "--days 71: a waiver may end 70 days from now at most",
-    )
+    for still in (text, "max_days = 70\n"):
+        file.write_text(still)
+        assert_refused(
+            runs.opgate(*words, tmp_path / "failures_dict.json", "--days", "71", folder=project),
+            "--days 71: a waiver may end 70 days from now at most",
+        )
 
 
 @pytest.mark.parametrize(
