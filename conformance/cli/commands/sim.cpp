@@ -343,6 +343,10 @@ std::function<int()> declare(CommandLine& app) {
       "--tune", options->program.tunes,
       "time all configurations of each kernel of Triton or Inductor, and take the fastest; otherwise "
       "the first that works is taken, which a line of the output names");
+  app.add_flag(
+      "--ptxas", options->program.uses_ptxas,
+      "have ptxas compile each kernel of Triton, too, which reports what it refuses; it takes longer "
+      "than all else that compiles a kernel");
   app.add_option("--report FILE", options->report,
                  "also keep what was found in this file, a line of JSON each");
   app.takes_program(options->program.program);

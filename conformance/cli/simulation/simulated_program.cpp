@@ -59,6 +59,7 @@ Command command_of(const SimulatedProgram& program, const ChosenOrder& order,
   command.environment["OPGATE_SIM_RECOVER"] = "1";
   command.environment["OPGATE_SIM_EAGER"] = program.streams == "early" ? "1" : "0";
   if (program.tunes) command.environment["OPGATE_SIM_TUNE"] = "1";
+  if (program.uses_ptxas) command.environment["OPGATE_SIM_PTXAS"] = "1";
   return command;
 }
 
@@ -70,6 +71,7 @@ std::string command_that_repeats(const SimulatedProgram& program, const ChosenOr
   if (program.devices != usual.devices) text += fmt::format(" --devices {}", program.devices);
   if (program.streams != usual.streams) text += " --streams " + program.streams;
   if (program.tunes) text += " --tune";
+  if (program.uses_ptxas) text += " --ptxas";
   text += order.schedule.empty() ? fmt::format(" --seed {} --seconds 0", order.seed)
                                  : " --schedule " + in_shell(order.schedule);
   if (order.late_stores != 0) text += fmt::format(" --late-stores {}", order.late_stores);

@@ -16,6 +16,7 @@ struct SimulatedProgram {
   size_t devices = 2;
   std::string streams = "late";
   bool tunes = false;  ///< all configurations of a kernel are timed
+  bool uses_ptxas = false;
   std::vector<std::string> program;
 };
 

@@ -50,6 +50,8 @@ constexpr std::array kRows{
     Row{"LOG", "0", "runtime/devices/settings.cpp",
         "1: modules, launches and copies are written to stderr, which is the worker's log"},
     Row{"MEMORY", "16384", "runtime/devices/settings.cpp", "megabytes of each device"},
+    Row{"PTXAS", "0", "ptxas/main.cpp",
+        "1: the real ptxas compiles each kernel of Triton, too, so that its errors are seen"},
     Row{"RECOVER", "0", "runtime/devices/settings.cpp",
         "1: after a fault, the devices work again once a function has failed with its error; otherwise all "
         "later functions fail, as on a GPU"},

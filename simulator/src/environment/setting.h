@@ -23,6 +23,7 @@ enum class Setting : std::uint8_t {
   late_stores,
   log,
   memory,
+  ptxas,
   recover,
   report,
   schedule,

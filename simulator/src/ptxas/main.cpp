@@ -1,7 +1,7 @@
 // Stands in for ptxas where kernels run on the simulated device: it keeps the PTX beside the machine code,
-// which the simulator cannot read. The real ptxas runs first if there is one, so that its errors and its
-// counts of registers are reported as they are; without one, the file holds the PTX alone. Called as Triton
-// and PyTorch call ptxas.
+// which the simulator cannot read. With OPGATE_SIM_PTXAS=1 the real ptxas runs first, so that its errors and
+// its counts of registers are reported as they are; otherwise the file holds the PTX alone, because ptxas
+// takes longer than all else that compiles a kernel. Called as Triton and PyTorch call ptxas.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "environment/setting.h"
 #include "ptxas/machine_code.h"
 
 namespace fs = std::filesystem;
@@ -21,7 +22,8 @@ namespace {
 
 // What Triton and Inductor make part of the key of their caches: nothing that was compiled for a real device
 // is read, or written over.
-constexpr const char* kVersion = "with PTX kept for OpGate's simulated device, 1";
+constexpr const char* kVersion = "with PTX kept for OpGate's simulated device, 2";
+constexpr const char* kVersionWithoutCode = "PTX alone, for OpGate's simulated device, 2";
 // The release decides which version of PTX Triton writes.
 constexpr const char* kReleaseWithoutPtxas = "Cuda compilation tools, release 12.8, V12.8.0";
 constexpr int kWrongUsage = 1;
@@ -76,13 +78,13 @@ int run(const fs::path& program, const std::vector<std::string>& arguments) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-int print_version(const std::optional<fs::path>& real) {
+int print_version(const std::optional<fs::path>& real, bool compiles) {
   int status = 0;
   if (real)
     status = run(*real, {"--version"});
   else
     std::cout << kReleaseWithoutPtxas << "\n";
-  std::cout << kVersion << std::endl;
+  std::cout << (compiles ? kVersion : kVersionWithoutCode) << std::endl;
   return status;
 }
 
@@ -91,18 +93,19 @@ int print_version(const std::optional<fs::path>& real) {
 int main(int count, char** words) {
   const Arguments arguments = parse(count, words);
   const std::optional<fs::path> real = real_ptxas(words[0]);
-  if (arguments.asks_for_version) return print_version(real);
+  const bool compiles = real && value_of(opgate::simulator::Setting::ptxas) == "1";
+  if (arguments.asks_for_version) return print_version(real, compiles);
   if (arguments.input.empty() || arguments.output.empty()) {
     std::cerr << "ptxas (OpGate's stand-in): give a file of PTX, and -o FILE\n";
     return kWrongUsage;
   }
-  if (real) {
+  if (compiles) {
     if (const int status = run(*real, arguments.all); status != 0) return status;
   }
   try {
     const std::string ptx = opgate::simulator::read_file(arguments.input);
     const std::string code =
-        real ? opgate::simulator::read_file(arguments.output) : opgate::simulator::empty_machine_code();
+        compiles ? opgate::simulator::read_file(arguments.output) : opgate::simulator::empty_machine_code();
     opgate::simulator::write_file(arguments.output, opgate::simulator::with_ptx(code, ptx));
   } catch (const std::exception& error) {
     std::cerr << "ptxas (OpGate's stand-in): " << error.what() << "\n";
