@@ -14,7 +14,14 @@ namespace {
 
 using Report = simulator::Finding;
 
-std::string describe(size_t number, const Report& finding, const OrderOfFinding& order) {
+// The first one and how many more.
+std::string in_short(const std::vector<std::string>& tests) {
+  if (tests.empty()) return "";
+  return tests.size() == 1 ? tests.front() : fmt::format("{} and {} more", tests.front(), tests.size() - 1);
+}
+
+std::string describe(size_t number, const Report& finding, const std::vector<std::string>& tests,
+                     const OrderOfFinding& order) {
   std::string text = fmt::format("{:2} {}: {}\n", number, coloured(Colour::bold, name_of(finding.kind)),
                                  with_actor(finding.message, finding.place));
   const auto add = [&](std::string_view what, const std::string& is) {
@@ -27,6 +34,7 @@ std::string describe(size_t number, const Report& finding, const OrderOfFinding&
         with_actor(access_at(*finding.other), *finding.other));
   if (finding.kind != Report::Kind::api) add("error", finding.error);
   if (finding.count > 1) add("seen", fmt::format("{} times", finding.count));
+  add("test", in_short(tests));
   add("order", order.words);
   add("repeat", order.repeat);
   return text;
@@ -51,10 +59,16 @@ SimulatorReport read_simulator_report(const std::filesystem::path& file, const s
         report.unsupported.push_back(finding->message);
     } else if (tools.contains(std::string(name_of(finding->kind)))) {
       const auto [known, is_new] = position.try_emplace(place_of(*finding), report.findings.size());
-      if (is_new)
+      const size_t i = known->second;
+      if (is_new) {
         report.findings.push_back(*finding);
-      else
-        report.findings[known->second].count += finding->count;
+        report.tests.emplace_back();
+      } else {
+        report.findings[i].count += finding->count;
+      }
+      if (!finding->test.empty() &&
+          std::ranges::find(report.tests[i], finding->test) == report.tests[i].end())
+        report.tests[i].push_back(finding->test);
     }
   }
   return report;
@@ -64,7 +78,8 @@ std::string describe(const SimulatorReport& report, const OrdersOfFindings& orde
   std::string text;
   for (size_t i = 0; i < report.findings.size(); ++i) {
     const auto order = orders.find(i);
-    text += describe(i + 1, report.findings[i], order == orders.end() ? OrderOfFinding{} : order->second);
+    text += describe(i + 1, report.findings[i], report.tests[i],
+                     order == orders.end() ? OrderOfFinding{} : order->second);
   }
   if (!report.unsupported.empty())
     text += fmt::format("not simulated, so that what depends on it is not known: {}\n",

@@ -16,6 +16,8 @@ struct SimulatorReport {
   /// In the order in which they first appeared. Those of one tool at one place of the source are one: the
   /// first stands for all.
   std::vector<simulator::Finding> findings;
+  /// For each finding, the tests of pytest in which it appeared; none if the program is no pytest.
+  std::vector<std::vector<std::string>> tests;
   std::vector<std::string> unsupported;  ///< what the program asked for and is not simulated; each once
   size_t processes = 0;                  ///< how many processes used a device
   std::set<std::string> followed;        ///< the parts of a schedule that launches have followed

@@ -46,6 +46,7 @@ struct Finding {
   std::uint64_t count = 1;  ///< how often it was found at the same two instructions
   /// The schedule of its launch, as text, if blocks and warps did not go by index.
   std::string schedule = {};
+  std::string test = {};  ///< the id of the test of pytest that ran, "test_add.py::test_it"; or empty
 };
 
 /// "memory", "race" ...: for a tool, the word that chooses it.

@@ -73,6 +73,7 @@ std::string to_line(const Finding& finding) {
   }
   line["count"] = finding.count;
   if (!finding.schedule.empty()) line["schedule"] = finding.schedule;
+  if (!finding.test.empty()) line["test"] = finding.test;
   return line.dump(-1, ' ', /*ensure_ascii=*/false, reports::Line::error_handler_t::replace);
 }
 
@@ -91,7 +92,8 @@ std::optional<Finding> finding_from_line(std::string_view text) {
                   .address = std::stoull(line.value("address", "0"), nullptr, 16),
                   .bytes = line.value("bytes", std::size_t{0}),
                   .count = line.value("count", std::uint64_t{1}),
-                  .schedule = line.value("schedule", "")};
+                  .schedule = line.value("schedule", ""),
+                  .test = line.value("test", "")};
   if (line.contains("other")) finding.other = reports::place_in(line["other"]);
   return finding;
 }

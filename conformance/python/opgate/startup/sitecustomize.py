@@ -39,6 +39,13 @@ def import_the_other() -> None:
             sys.modules["sitecustomize"] = this
 
 
+def prepare_pytest() -> None:
+    """Tests end with what the simulated devices found while they ran."""
+    plugin = part(HERE / "pytest_findings.py")
+    sys.modules[plugin.__name__] = plugin
+    plugin.register()
+
+
 def prepare_triton() -> None:
     """Findings name the parameters of the program's kernels, of which the first configurations are taken."""
     part(HERE / "triton_parameters.py").name_parameters()
@@ -47,6 +54,8 @@ def prepare_triton() -> None:
 
 without_tuning = part(HERE / "first_configuration.py").actions()
 actions = {**without_tuning, "triton": prepare_triton}
+if without_tuning and os.environ.get("OPGATE_SIM_REPORT"):
+    actions["pytest"] = prepare_pytest
 if "OPGATE_RECORD" in os.environ:
     recorder = part(HERE.parent / "recording" / "recorder.py")
     recorder.look_at_modules()

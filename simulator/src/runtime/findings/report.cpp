@@ -50,10 +50,20 @@ bool append(const char* line, std::size_t bytes) {
   return done;
 }
 
+// pytest puts it into the environment, which the processes that a test starts inherit, and adds the phase:
+// "test_add.py::test_it (call)".
+std::string current_test() {
+  const char* const text = std::getenv("PYTEST_CURRENT_TEST");
+  if (text == nullptr) return "";
+  const std::string_view test(text);
+  return std::string(test.substr(0, test.rfind(" (")));
+}
+
 // To the file, if there is one. If that fails, reports so once.
-void append(const Finding& finding) {
+void append(Finding finding) {
   if (report_file() == nullptr) return;
   static std::atomic<bool> complained{false};
+  finding.test = current_test();
   const std::string line = to_line(finding) + "\n";
   if (!append(line.data(), line.size()) && !complained.exchange(true))
     report_notice(assignment(Setting::report) + " cannot be written: " + std::strerror(errno));
@@ -113,9 +123,9 @@ void report_progress(const std::string& text) {
 
 void report_unsupported(const std::string& function) {
   static std::mutex mutex;
-  static auto* const reported = new std::set<std::string>;
+  static auto* const reported = new std::set<std::pair<std::string, std::string>>;
   const std::lock_guard lock(mutex);
-  if (!reported->insert(function).second) return;
+  if (!reported->emplace(function, reporting::current_test()).second) return;
   report({.kind = Finding::Kind::unsupported, .message = function});
 }
 

@@ -35,7 +35,7 @@ void report_notes(const std::string& kernel, const std::vector<std::string>& not
 /// What happens, for people who look for a mistake: written where OPGATE_SIM_LOG is set.
 void report_progress(const std::string& text);
 
-/// That `function` is not simulated. Written once for each name, to the file as well.
+/// That `function` is not simulated. Written once for each name, and to the file once for each test.
 void report_unsupported(const std::string& function);
 
 /// A C++ name as people write it; the name itself where it is none. Parameters, and the result, are left out

@@ -1,0 +1,90 @@
+"""A plugin of pytest below `opgate sim`: each test ends with what the simulated devices found while it ran.
+
+A test with a finding fails. A test that fails and that needs what is not simulated is owed: it is skipped,
+with the reason. The devices write their findings to the file OPGATE_SIM_REPORT, with the id of the test.
+
+pytest shall not look for assertions in this module, which has been imported before: PYTEST_DONT_REWRITE.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+from collections.abc import Generator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+NO_MISTAKES = ("start", "schedule", "unsupported")
+
+
+def register() -> None:
+    """Has the pytest of this process load the plugin, also if it looks for no installed ones."""
+    others = os.environ.get("PYTEST_PLUGINS")
+    os.environ["PYTEST_PLUGINS"] = f"{others},{__name__}" if others else __name__
+
+
+def pytest_configure() -> None:
+    """Removes the plugin from the environment: programs that tests start may not have the module."""
+    others, _, _ = os.environ.pop("PYTEST_PLUGINS", "").rpartition(__name__)
+    if others:
+        os.environ["PYTEST_PLUGINS"] = others.rstrip(",")
+
+
+class Findings:
+    """What the devices have found in one test: lines that this process has not read yet."""
+
+    def __init__(self) -> None:
+        self.file = Path(os.environ["OPGATE_SIM_REPORT"])
+        self.begin = self.file.stat().st_size
+
+    def take(self, test: str) -> list[dict[str, Any]]:
+        """The findings of the test since the last call, each mistake once. Waits for all that was issued."""
+        ctypes.CDLL(None).opgate_sim_take_failure(ctypes.create_string_buffer(1), ctypes.c_size_t(1))
+        with self.file.open("rb") as file:
+            file.seek(self.begin)
+            lines = file.read()
+        whole = lines[: lines.rfind(b"\n") + 1]
+        self.begin += len(whole)
+        found = [json.loads(line) for line in whole.splitlines()]
+        return [one for one in found if one.get("test") == test]
+
+
+KEY: pytest.StashKey[Findings] = pytest.StashKey()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Passes by what other tests have written."""
+    item.stash[KEY] = Findings()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Changes how the phase of the test has ended, if something was found in it."""
+    report = yield
+    if KEY not in item.stash:
+        return report
+    lines = item.stash[KEY].take(item.nodeid)
+    findings = dict.fromkeys(in_words(line) for line in lines if line["tool"] not in NO_MISTAKES)
+    missing = dict.fromkeys(line["message"] for line in lines if line["tool"] == "unsupported")
+    if findings:
+        report.sections.append(("opgate sim", "\n".join(findings)))
+        if report.passed:
+            report.outcome = "failed"
+            report.longrepr = "opgate sim: " + "\n".join(findings)
+    elif missing and report.failed:
+        file, line, _ = item.location
+        report.outcome = "skipped"
+        report.longrepr = (file, (line or 0) + 1, f"owed: not simulated: {', '.join(missing)}")
+    return report
+
+
+def in_words(line: dict[str, Any]) -> str:
+    """One line for people, from a finding of the devices."""
+    place = line.get("place", {}).get("location", "")
+    kernel = line.get("kernel", "")
+    where = ", ".join(filter(None, (f"kernel {kernel}" if kernel else "", place)))
+    return f"{line['tool']}: {line['message']}" + (f" ({where})" if where else "")
