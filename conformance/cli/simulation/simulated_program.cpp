@@ -49,6 +49,7 @@ Command command_of(const SimulatedProgram& program, const ChosenOrder& order,
   Command command{program.program, simulator_environment()};
   command.environment["PYTHONPATH"] = python_path_with_startup();
   command.environment["OPGATE_SIM_REPORT"] = report.string();
+  command.environment["PYTEST_CURRENT_TEST"] = "";  // that of a pytest which runs `opgate sim`
   command.environment["OPGATE_SIM_TOOLS"] =
       fmt::format("{}", fmt::join(tools_that_watch(program.tools), ","));
   command.environment["OPGATE_SIM_ARCH"] = program.architecture;

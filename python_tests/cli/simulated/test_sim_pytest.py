@@ -23,22 +23,32 @@ import pytest
 
 cuda = ctypes.CDLL(None)
 
+def mistake():
+    subprocess.run([PROGRAM, "past-the-end"], check=False)
+
 @pytest.fixture
 def prepared():
-    cuda.cudaSetDevice(98)
+    mistake()
 
 def test_right():
     assert cuda.cudaSetDevice(1) == 0
 
-@pytest.mark.parametrize("text", ['"', "a (b)"])
-def test_wrong(text):
+def test_shows_that_cuda_refuses():
     assert cuda.cudaSetDevice(99) != 0
 
-def test_wrong_in_another_process():
-    subprocess.run([PROGRAM, "past-the-end"], check=False)
+@pytest.mark.parametrize("text", ['"', "a (b)"])
+def test_wrong(text):
+    mistake()
+
+def test_wrong_here():
+    data = ctypes.c_void_p()
+    cuda.cudaMalloc(ctypes.byref(data), ctypes.c_size_t(400))
+    cuda.cudaFree(data)
+    cuda.cudaFree(data)
 
 def test_wrong_and_fails():
-    assert cuda.cudaSetDevice(97) == 0
+    mistake()
+    assert False
 
 def test_wrong_before_it(prepared):
     pass
@@ -57,7 +67,8 @@ def test_fails_by_itself():
 
 @pytest.mark.xfail(strict=True)
 def test_is_known_to_fail():
-    assert cuda.cudaSetDevice(96) == 0
+    mistake()
+    assert False
 
 def test_starts_python_without_the_plugin():
     assert "PYTEST_PLUGINS" not in os.environ
@@ -66,8 +77,9 @@ def test_starts_python_without_the_plugin():
 
 ENDS = {
     "test_right": "passed",
+    "test_shows_that_cuda_refuses": "passed",
     "test_wrong": "failed",
-    "test_wrong_in_another_process": "failed",
+    "test_wrong_here": "failed",
     "test_wrong_and_fails": "failed",
     "test_wrong_before_it": "error",
     "test_needs_what_is_not_simulated": "skipped",
@@ -105,12 +117,16 @@ def test_each_test_ends_with_what_was_found_in_it(
     owed = re.findall(r"SKIPPED \[(\d)\] test_device.py:\d+: (.*)", run.stdout)
     assert owed == [("1", "owed: not simulated: cudaGraphExecGetFlags")] * 2
     assert "Warning" not in run.stdout
-    shown = run.stdout.partition("test_wrong_in_another_process ____")[2]
-    assert re.search(r"opgate sim: memory: .* past the end of an allocation .*kernel twice", shown), run
+    shown = run.stdout.partition("test_wrong[a (b)] ____")[2].partition("Captured")[0]
+    first = r"^opgate sim: memory: .*: past the end of an allocation of 400 bytes by 4: .*\n"
+    assert re.search(
+        first + r"   kernel   .*::twice\(.*\n   at .*cuda_program.cu:\d+$", shown, re.MULTILINE
+    ), run
     tests = {json.loads(line).get("test") for line in (suite / "r.jsonl").read_text().splitlines()}
     assert {'test_device.py::test_wrong["]', "test_device.py::test_wrong[a (b)]"} <= tests
-    assert re.search(r"^   test +test_device.py::test_wrong_before_it$", run.stderr, re.MULTILINE), run
-    assert re.search(r"^   test +test_device.py::test_wrong\[.*\] and 1 more$", run.stderr, re.MULTILINE)
+    of_summary = re.findall(r"^   test +test_device.py::(\w+)", run.stderr, re.MULTILINE)
+    assert {"test_wrong_here", "test_shows_that_cuda_refuses"} <= set(of_summary), run
+    assert re.search(r"^   test +test_device.py::test_w.* and 4 more$", run.stderr, re.MULTILINE), run
 
 
 def test_a_suite_without_findings_ends_as_usual(opgate: OpGate, suite: Path) -> None:

@@ -17,6 +17,7 @@
 #include "ptxas/machine_code.h"
 
 namespace fs = std::filesystem;
+using opgate::simulator::Setting;
 
 namespace {
 
@@ -93,7 +94,7 @@ int print_version(const std::optional<fs::path>& real, bool compiles) {
 int main(int count, char** words) {
   const Arguments arguments = parse(count, words);
   const std::optional<fs::path> real = real_ptxas(words[0]);
-  const bool compiles = real && value_of(opgate::simulator::Setting::ptxas) == "1";
+  const bool compiles = real && value_of(Setting::ptxas) == "1";
   if (arguments.asks_for_version) return print_version(real, compiles);
   if (arguments.input.empty() || arguments.output.empty()) {
     std::cerr << "ptxas (OpGate's stand-in): give a file of PTX, and -o FILE\n";
