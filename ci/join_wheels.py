@@ -22,7 +22,8 @@ def run(*words: object) -> None:
     command = [sys.executable, "-m", *map(str, words)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
-        raise SystemExit(f"ci/join_wheels.py: {' '.join(command)} failed:\n{done.stdout}{done.stderr}")
+        lines = [line for line in (done.stdout + done.stderr).splitlines() if not line.startswith("INFO:")]
+        raise SystemExit("\n".join([f"ci/join_wheels.py: {' '.join(command)} failed:", *lines]))
 
 
 def join(parts: list[Path], to: Path) -> Path:

@@ -2,7 +2,7 @@
 """Tries the wheel as someone who has just installed it, in an empty environment of each Python and torch.
 
 In each environment, OpGate records the tests of a library in Python and of one in C++ (fixtures/installed),
-checks what they call, and runs right and wrong Triton kernels on the simulated device. That works if the
+checks what they call, and runs tests of Triton kernels on the simulated device. That works if the
 planted mistake is found and its right twin is not accused. The results are written to a file of JSON and,
 with all results that the file had before, as a page. Environments are made by uv, with torch from the
 package index.
@@ -29,7 +29,6 @@ import jinja2
 
 SOURCE = Path(__file__).resolve().parent.parent
 LIBRARIES = SOURCE / "fixtures" / "installed"
-TRITON = SOURCE / "fixtures" / "programs" / "triton_program.py"
 
 
 @dataclass(frozen=True)
@@ -149,12 +148,13 @@ def try_native(environment: Environment) -> float:
 
 
 def try_triton(environment: Environment) -> None:
-    """Kernels of Triton on the simulated device."""
+    """The tests of a library of kernels in Triton, on the simulated device."""
+    project = environment.project("kernels.py", "test_kernels.py")
     sim = [environment.programs / "opgate", "sim", "--seconds", "0", "--"]
-    environment.run(*sim, environment.programs / "python", TRITON, "right")
-    said = environment.run(*sim, environment.programs / "python", TRITON, "wrong", status=1)
-    if "add_without_mask" not in said:
-        raise Broken(f"the missing mask of add_without_mask should be found:\n{said[-3000:]}")
+    said = environment.run(*sim, environment.programs / "pytest", "-q", folder=project, status=1)
+    failed = re.findall(r"^FAILED \S+\[(\w+)\]", said, re.MULTILINE)
+    if failed != ["blind"] or "(`x`)" not in said or "1 failed, 1 passed" not in said:
+        raise Broken(f"the missing mask of blind_kernel, and nothing else, should be found:\n{said[-3000:]}")
 
 
 TRIALS: dict[str, Callable[[Environment], float | None]] = {

@@ -16,6 +16,16 @@ from what_works import Environment, variables_of_user  # noqa: E402, F401  (what
 VERSION = torch.__version__.partition("+")[0]
 
 
+def _from_scripts(what: str) -> str:
+    """What the functions that the scripts in ci/ share print for this line of bash."""
+    command = ["bash", "-c", f"source ci/lib.sh; {what}"]
+    return subprocess.run(command, cwd=SOURCE, capture_output=True, text=True, check=True).stdout
+
+
+# The torches for which the tests' wheel has an engine.
+VERSIONS = list(dict.fromkeys([_from_scripts("echo $OLDEST_TORCH").strip(), VERSION]))
+
+
 def run(
     *words: str | Path, folder: Path, path: Path | None = None, variables: dict[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
@@ -41,7 +51,5 @@ def done(result: subprocess.CompletedProcess[str]) -> subprocess.CompletedProces
 
 def pythons() -> list[str]:
     """Other Pythons of this machine for which the wheel has a binding, by their paths."""
-    command = ["bash", "-c", "source ci/lib.sh; pythons_of_wheel"]
-    listed = subprocess.run(command, cwd=SOURCE, capture_output=True, text=True, check=True).stdout
-    by_minor = dict(line.split(" ", 1) for line in listed.splitlines())
+    by_minor = dict(line.split(" ", 1) for line in _from_scripts("pythons_of_wheel").splitlines())
     return [path for minor, path in by_minor.items() if int(minor) != sys.version_info.minor]

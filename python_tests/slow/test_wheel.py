@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from cuda_extension import assert_it_is_checked_without_a_gpu
-from environments import VERSION, Environment, done, pythons, run
+from environments import VERSION, VERSIONS, Environment, done, pythons, run
 
 PROGRAM = """
 import torch
@@ -42,13 +42,13 @@ def opgate(programs: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
 @pytest.mark.long
 def test_it_is_one_file_for_all_pythons_and_requires_no_torch(wheel: Path) -> None:
     assert re.fullmatch(r"opgate-[\d.]+-py3-none-manylinux_2_28_x86_64\.whl", wheel.name)
-    release = VERSION.rpartition(".")[0]
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
         (name,) = [name for name in names if name.endswith(".dist-info/METADATA")]
         metadata = archive.read(name).decode().splitlines()
-    bindings = [name for name in names if name.startswith(f"opgate/built/torch-{release}/_engine.")]
-    assert len(bindings) == 1 + len(pythons())
+    for release in (version.rpartition(".")[0] for version in VERSIONS):
+        bindings = [name for name in names if name.startswith(f"opgate/built/torch-{release}/_engine.")]
+        assert len(bindings) == 1 + len(pythons())
     required = [
         line.removeprefix("Requires-Dist: ") for line in metadata if line.startswith("Requires-Dist: ")
     ]
@@ -57,20 +57,22 @@ def test_it_is_one_file_for_all_pythons_and_requires_no_torch(wheel: Path) -> No
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("python", pythons()[-1:] or [sys.executable])
+@pytest.mark.parametrize("torch", VERSIONS)
 def test_it_works_in_an_empty_environment(
-    wheel: Path, source: Path, python: str, tmp_path: Path, has_simulator: bool
+    wheel: Path, source: Path, torch: str, tmp_path: Path, has_simulator: bool
 ) -> None:
-    """Of another Python, with a library in Python, one in C++, and Triton; see ci/what_works.py."""
+    """With libraries in Python, C++ and Triton; see ci/what_works.py. Each torch has another Python."""
+    others = pythons() or [sys.executable]
+    python = others[VERSIONS.index(torch) % len(others)]
     results, page = tmp_path / "what works.json", tmp_path / "what works.md"
-    words = ["--python", python, "--torch", VERSION, "--results", results, "--page", page]
+    words = ["--python", python, "--torch", torch, "--results", results, "--page", page]
     tried = run(sys.executable, source / "ci" / "what_works.py", wheel, *words, folder=tmp_path)
     outcomes = {one["library"]: one for one in json.loads(results.read_text())}
     assert len(outcomes) == 3, tried
     if not has_simulator:
         outcomes = {name: one for name, one in outcomes.items() if "simulated" not in name}
     assert all(one["works"] for one in outcomes.values()), tried.stderr
-    assert f"| {VERSION} | 3." in page.read_text()
+    assert f"| {torch} | 3." in page.read_text()
 
 
 @pytest.mark.exhaustive
