@@ -288,6 +288,16 @@ print(captured[0].tolist())
 """
 
 
+@pytest.mark.parametrize("at_once", ["0", "1"], ids=["in order", "at once"])
+def test_kernels_of_aten_round_once_as_those_of_cuda(
+    opgate: OpGate, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at_once: str
+) -> None:
+    monkeypatch.setenv("OPGATE_SIM_ATEN_AT_ONCE", at_once)
+    program = source / "fixtures" / "programs" / "half_precision.py"
+    run = opgate("sim", "--seconds", "0", "--", sys.executable, program, folder=tmp_path)
+    assert (run.returncode, run.stdout) == (0, "as in float\n"), run
+
+
 def test_kernels_of_aten_can_be_captured(opgate: OpGate, tmp_path: Path) -> None:
     """Also those whose meta kernel is in Python, and those that take lists of tensors."""
     run = opgate("sim", "--tool", "memory,api", "--", sys.executable, "-c", CAPTURED, folder=tmp_path)

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "aten/device_memory.h"
+#include "aten/in_float.h"
 #include "aten/plain_dispatch.h"
 #include "aten/tensor_accesses.h"
 #include "aten/tensors_of_value.h"
@@ -32,7 +33,9 @@ struct DeferredCall {
     const PlainDispatch plain;
     torch::jit::Stack stack = arguments;
     try {
+      const InFloat in_float(op, stack, stack.size());
       op.callBoxed(stack);
+      in_float.round_results(stack, op.schema().returns().size());
       for (std::size_t i = 0; i < results.size(); ++i) {
         if (results[i].numel() == 0) continue;
         const at::Tensor computed = stack[stack.size() - results.size() + i].toTensor();

@@ -10,6 +10,7 @@
 
 #include "aten/device_memory.h"
 #include "aten/generators.h"
+#include "aten/in_float.h"
 #include "aten/tensor_accesses.h"
 #include "aten/tensors_of_value.h"
 
@@ -101,7 +102,9 @@ void run_at_once(const c10::OperatorHandle& op, torch::jit::Stack& stack, c10::D
     for (std::size_t i = first; i < stack.size(); ++i)
       stack[i] = with_tensors(stack[i], [](const at::Tensor& tensor) { return tensor.contiguous(); });
   }
+  const InFloat in_float(op, stack, count);
   op.callBoxed(stack);
+  in_float.round_results(stack, schema.returns().size());
   tensors.resize_outputs();
   for (std::size_t i = stack.size() - schema.returns().size(); i < stack.size(); ++i)
     stack[i] = on_device(stack[i], tensors);
