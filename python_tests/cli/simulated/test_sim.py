@@ -298,6 +298,14 @@ def test_kernels_of_aten_round_once_as_those_of_cuda(
     assert (run.returncode, run.stdout) == (0, "as in float\n"), run
 
 
+def test_what_only_kernels_of_cuda_take_is_not_simulated(opgate: OpGate, tmp_path: Path) -> None:
+    program = "import torch\nx = torch.rand(3, 4, device='cuda').half()\ntorch.cdist(x, x).cpu()"
+    run = opgate("sim", "--seconds", "0", "--", sys.executable, "-c", program, folder=tmp_path)
+    assert run.returncode == 0, run
+    assert "opgate sim: nothing found\nnot simulated, " in run.stderr
+    assert "aten::_cdist_forward: " in run.stderr
+
+
 def test_kernels_of_aten_can_be_captured(opgate: OpGate, tmp_path: Path) -> None:
     """Also those whose meta kernel is in Python, and those that take lists of tensors."""
     run = opgate("sim", "--tool", "memory,api", "--", sys.executable, "-c", CAPTURED, folder=tmp_path)

@@ -46,11 +46,17 @@ struct DeferredCall {
         else
           results[i].copy_(computed);
       }
+    } catch (const c10::NotImplementedError& error) {
+      note_unsupported(in_words(error).c_str());  // CUDA's kernel may take what that of the CPU does not
     } catch (const std::exception& error) {
-      // Errors of torch go on with the C++ stack.
-      const std::string text = error.what();
-      fail_in_stream((op.operator_name().name + ": " + text.substr(0, text.find('\n'))).c_str());
+      fail_in_stream(in_words(error).c_str());
     }
+  }
+
+  // Errors of torch go on with the C++ stack.
+  std::string in_words(const std::exception& error) const {
+    const std::string text = error.what();
+    return op.operator_name().name + ": " + text.substr(0, text.find('\n'));
   }
 };
 

@@ -24,6 +24,7 @@ class InFloat {
 
  private:
   at::ScalarType type_ = at::ScalarType::Undefined;  // of the arguments; undefined if nothing is converted
+  std::size_t rounded_ = 0;                          // so many results are
   std::vector<std::pair<at::Tensor, at::Tensor>> written_;  // an argument, and the float tensor for it
 };
 
