@@ -343,6 +343,10 @@ std::function<int()> declare(CommandLine& app) {
       "--tune", options->program.tunes,
       "time all configurations of each kernel of Triton or Inductor, and take the fastest; otherwise "
       "the first that works is taken, which a line of the output names");
+  app.add_option("--memory SIZE", options->program.memory,
+                 "how much of the machine's memory a process of the program may take, such as 6G; a test of "
+                 "pytest that needs more is owed; by default 85 % of what the machine has")
+      .size();
   app.add_flag(
       "--ptxas", options->program.uses_ptxas,
       "have ptxas compile each kernel of Triton, too, which reports what it refuses; it takes longer "

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 #include <opgate_sim.h>
 
+#include <algorithm>
 #include <sstream>
 
 #include "device/simulator.h"
@@ -49,7 +50,9 @@ Command command_of(const SimulatedProgram& program, const ChosenOrder& order,
   Command command{program.program, simulator_environment()};
   command.environment["PYTHONPATH"] = python_path_with_startup();
   command.environment["OPGATE_SIM_REPORT"] = report.string();
-  command.environment["PYTEST_CURRENT_TEST"] = "";  // that of a pytest which runs `opgate sim`
+  // Those of a pytest which runs `opgate sim`.
+  for (const char* name : {"PYTEST_CURRENT_TEST", "PYTEST_XDIST_WORKER_COUNT"})
+    command.environment[name] = "";
   command.environment["OPGATE_SIM_TOOLS"] =
       fmt::format("{}", fmt::join(tools_that_watch(program.tools), ","));
   command.environment["OPGATE_SIM_ARCH"] = program.architecture;
@@ -60,6 +63,8 @@ Command command_of(const SimulatedProgram& program, const ChosenOrder& order,
   command.environment["OPGATE_SIM_RECOVER"] = "1";
   command.environment["OPGATE_SIM_EAGER"] = program.streams == "early" ? "1" : "0";
   if (program.tunes) command.environment["OPGATE_SIM_TUNE"] = "1";
+  if (program.memory != 0)
+    command.environment["OPGATE_SIM_HOST_MEMORY"] = std::to_string(std::max<size_t>(program.memory >> 20, 1));
   if (program.uses_ptxas) command.environment["OPGATE_SIM_PTXAS"] = "1";
   return command;
 }

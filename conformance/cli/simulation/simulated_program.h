@@ -17,6 +17,7 @@ struct SimulatedProgram {
   std::string streams = "late";
   bool tunes = false;  ///< all configurations of a kernel are timed
   bool uses_ptxas = false;
+  size_t memory = 0;  ///< bytes of the machine that a process may take; 0: most of them
   std::vector<std::string> program;
 };
 

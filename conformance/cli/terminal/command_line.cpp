@@ -29,6 +29,9 @@ CommandLineOption CommandLineOption::between(double low, double high) {
 CommandLineOption CommandLineOption::existing_folder() {
   return CommandLineOption(option_->check(CLI::ExistingDirectory));
 }
+CommandLineOption CommandLineOption::size() {
+  return CommandLineOption(option_->transform(CLI::AsSizeValue(/*kb_is_1000=*/false)));
+}
 CommandLineOption CommandLineOption::delimiter(char character) {
   return CommandLineOption(option_->delimiter(character));
 }

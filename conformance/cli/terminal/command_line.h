@@ -25,6 +25,7 @@ class CommandLineOption {
   CommandLineOption between(int low, int high);
   CommandLineOption between(double low, double high);
   CommandLineOption existing_folder();
+  CommandLineOption size();                     ///< a number of bytes, also as "6G"
   CommandLineOption delimiter(char character);  ///< what separates the values of a list given as one word
   CommandLineOption shows_default();
   CommandLineOption needs(CommandLineOption other);

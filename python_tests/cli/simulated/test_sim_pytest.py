@@ -114,8 +114,11 @@ def test_each_test_ends_with_what_was_found_in_it(
     counts = Counter(ENDS.values()) + Counter({"failed": 1})  # test_wrong has two cases
     shown = ", ".join(f"{counts[end]} {end}" for end in ("failed", "passed", "skipped", "xfailed"))
     assert f"{shown}, 1 error" in run.stdout
-    owed = re.findall(r"SKIPPED \[(\d)\] test_device.py:\d+: (.*)", run.stdout)
-    assert owed == [("1", "owed: not simulated: cudaGraphExecGetFlags")] * 2
+    owed = re.findall(r"SKIPPED \[\d\] test_device.py:\d+: (.*)", run.stdout)
+    assert (
+        owed
+        == ["owed: not simulated: cudaGraphExecGetFlags; the test fails: AssertionError: assert 801 == 0"] * 2
+    )
     assert "Warning" not in run.stdout
     shown = run.stdout.partition("test_wrong[a (b)] ____")[2].partition("Captured")[0]
     first = r"^opgate sim: memory: .*: past the end of an allocation of 400 bytes by 4: .*\n"
@@ -134,3 +137,27 @@ def test_a_suite_without_findings_ends_as_usual(opgate: OpGate, suite: Path) -> 
     assert run.returncode == 0, run
     assert "1 passed" in run.stdout
     assert "nothing found" in run.stderr
+
+
+LARGE = """
+import ctypes
+
+def allocate():
+    return ctypes.CDLL(None).cudaMalloc(ctypes.byref(ctypes.c_void_p()), ctypes.c_size_t(100))
+
+def test_takes_too_much():
+    large = b"x" * (400 << 20)
+    assert allocate() == 0
+
+def test_takes_little():
+    assert allocate() == 0
+"""
+
+
+def test_too_much_memory_costs_one_test(opgate: OpGate, tmp_path: Path) -> None:
+    (tmp_path / "test_large.py").write_text(LARGE)
+    words = ["sim", "--seconds", "0", "--memory", "300M", "--", sys.executable, "-m", "pytest", "-rs"]
+    run = opgate(*words, folder=tmp_path)
+    assert "1 passed, 1 skipped" in run.stdout, run
+    assert "owed: not simulated: a process that takes more than 0.3 GB of this machine's memory" in run.stdout
+    assert run.returncode == 0

@@ -42,6 +42,9 @@ constexpr std::array kRows{
         "1: each operation runs when it is issued, and not as late as a device may run it"},
     Row{"FILL", "255", "runtime/devices/settings.cpp",
         "the byte that new memory holds: 255 makes a NaN in every floating type"},
+    Row{"HOST_MEMORY", "0", "environment/memory_limit.cpp",
+        "how many megabytes of the machine's memory a process may take, shared by the workers of "
+        "pytest-xdist; 0: 85 % of what the machine has"},
     Row{"INSTRUCTIONS", "0", "runtime/devices/settings.cpp",
         "how many PTX instructions a launch may execute before it counts as hanging; 0: no limit"},
     Row{"LATE_STORES", "0", "runtime/devices/settings.cpp",

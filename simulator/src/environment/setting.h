@@ -19,6 +19,7 @@ enum class Setting : std::uint8_t {
   devices,
   eager,
   fill,
+  host_memory,
   instructions,
   late_stores,
   log,

@@ -11,8 +11,10 @@ from __future__ import annotations
 import ctypes
 import json
 import os
+import traceback
 from collections.abc import Generator
 from pathlib import Path
+from types import TracebackType
 from typing import Any
 
 import pytest
@@ -63,11 +65,15 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Changes how the phase of the test has ended, if something was found in it."""
     report = yield
     if KEY not in item.stash:
         return report
+    if call.excinfo is not None and not item.config.option.usepdb:
+        free_variables(call.excinfo.tb)
     lines = item.stash[KEY].take(item.nodeid)
     findings = dict.fromkeys(in_words(line) for line in lines if line["tool"] not in NO_MISTAKES)
     missing = dict.fromkeys(line["message"] for line in lines if line["tool"] == "unsupported")
@@ -79,8 +85,17 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
     elif missing and report.failed:
         file, line, _ = item.location
         report.outcome = "skipped"
-        report.longrepr = (file, (line or 0) + 1, f"owed: not simulated: {', '.join(missing)}")
+        error = call.excinfo.exconly(tryshort=True).splitlines()[0] if call.excinfo is not None else ""
+        words = f"owed: not simulated: {', '.join(missing)}; the test fails: {error}"
+        report.longrepr = (file, (line or 0) + 1, words)
     return report
+
+
+def free_variables(failed: TracebackType) -> None:
+    """What a failed test has allocated is missing to those after it, as long as pytest keeps the traceback."""
+    traceback.clear_frames(failed)
+    for frame, _ in traceback.walk_tb(failed):
+        _ = frame.f_locals  # Before Python 3.13, a frame keeps values that were read until it is asked again.
 
 
 def in_words(line: dict[str, Any]) -> str:

@@ -11,6 +11,7 @@
 
 #include "compiled/c_compiler.h"
 #include "compiled/compilation_settings.h"
+#include "environment/memory_limit.h"
 #include "environment/setting.h"
 #include "numbers/approximation.h"
 #include "runtime/code/architecture.h"
@@ -139,6 +140,7 @@ Read read() {
   values.schedule = reader.schedule(values.tools.any());
   if (!values.schedule.empty()) values.shuffle = 0;
   reader.demand_readable([] { approximation_edge(); });
+  reader.demand_readable([] { beyond_memory_limit(); });
   reader.demand_readable([] { CompilationSettings::from_environment(); });
   reader.demand_compiler();
   reader.demand_known_names();

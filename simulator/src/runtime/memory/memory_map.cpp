@@ -2,7 +2,10 @@
 
 #include <algorithm>
 
+#include "environment/memory_limit.h"
+#include "environment/setting.h"
 #include "runtime/findings/errors.h"
+#include "runtime/findings/report.h"
 #include "runtime/findings/tool_findings.h"
 
 namespace opgate::simulator {
@@ -39,8 +42,16 @@ Heap& MemoryMap::heap_of(std::uint64_t address) {
 }
 
 std::uint64_t MemoryMap::allocate(int device, std::size_t bytes) {
+  // A program may do with less, and only one that fails is owed.
+  if (const std::string beyond = beyond_memory_limit(); !beyond.empty()) {
+    errors::note_unsupported(beyond);
+    refuse(cudaErrorMemoryAllocation);
+  }
   const auto address = heap(device).allocate(bytes);
-  if (!address) refuse(cudaErrorMemoryAllocation);
+  if (!address) {
+    if (has_report_file()) report_unsupported("more memory of a device than " + assignment(Setting::memory));
+    refuse(cudaErrorMemoryAllocation);
+  }
   note_new(*address, bytes);
   return *address;
 }
