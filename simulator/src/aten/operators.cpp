@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "aten/c_shims.h"
+#include "aten/cuda_only.h"
 #include "aten/deferred.h"
 #include "aten/device_memory.h"
 #include "aten/immediate.h"
@@ -44,9 +45,6 @@ constexpr std::array kAlsoReplaced{
     std::string_view("aten::convolution_backward"),
 };
 
-constexpr std::array kDepthwise{std::string_view("aten::_conv_depthwise2d"),
-                                std::string_view("aten::conv_depthwise3d")};
-
 constexpr std::string_view kRecordStream = "aten::record_stream";
 
 template <class Names>
@@ -66,16 +64,6 @@ c10::Device device_of(const c10::IValue* arguments, std::size_t count) {
       found = value.toDevice();
   }
   return found.value_or(c10::Device(at::kCUDA, c10::cuda::current_device()));
-}
-
-// The kernels of cuDNN's rival for depthwise convolutions exist on CUDA only. The CPU's convolution computes
-// the same.
-at::Tensor depthwise(const at::Tensor& self, const at::Tensor& weight, at::IntArrayRef /*kernel_size*/,
-                     const std::optional<at::Tensor>& bias, at::IntArrayRef stride, at::IntArrayRef padding,
-                     at::IntArrayRef dilation) {
-  const std::vector<int64_t> none(stride.size(), 0);
-  return at::convolution(self, weight, bias, stride, padding, dilation, /*transposed=*/false, none,
-                         self.size(1));
 }
 
 // For such an operator, CUDA's kernel waits for the device as well: its result is on the host, or its sizes
@@ -141,18 +129,17 @@ std::unique_ptr<torch::Library> replace_kernels() {
   const c10::WarningUtils::WarningHandlerGuard quiet(&silent);
   auto& dispatcher = c10::Dispatcher::singleton();
   for (const c10::OperatorName& name : dispatcher.getAllOpNames()) {
-    if (!name.name.starts_with("aten::") || among(kKept, name.name) || among(kDepthwise, name.name) ||
+    const std::string overload = name.overload_name.empty() ? "" : "." + name.overload_name;
+    if (!name.name.starts_with("aten::") || among(kKept, name.name) || is_cuda_only(name.name + overload) ||
         name.name == kRecordStream)
       continue;
     const auto op = dispatcher.findSchema(name);
     if (!op) continue;
     if (!op->hasKernelForDispatchKey(c10::DispatchKey::CUDA) && !among(kAlsoReplaced, name.name)) continue;
-    const std::string overload = name.overload_name.empty() ? "" : "." + name.overload_name;
     library->impl((name.name.substr(std::string_view("aten::").size()) + overload).c_str(),
                   torch::CppFunction::makeFromBoxedFunction<&call_on_cpu>());
   }
-  for (const std::string_view name : kDepthwise)
-    library->impl(std::string(name.substr(std::string_view("aten::").size())).c_str(), &depthwise);
+  implement_cuda_only(*library);
   library->impl("record_stream", &record_stream);
   replace_c_shims();
   return library;
