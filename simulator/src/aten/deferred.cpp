@@ -4,6 +4,7 @@
 #include <ATen/Functions.h>
 #include <ATen/MemoryOverlap.h>
 #include <ATen/cuda/CUDAEvent.h>
+#include <c10/cuda/CUDAGraphsC10Utils.h>
 
 #include <algorithm>
 #include <exception>
@@ -26,6 +27,7 @@ struct DeferredCall {
   c10::OperatorHandle op;
   torch::jit::Stack arguments;      // of the CPU, on device memory
   std::vector<at::Tensor> results;  // where new results go; none if the operator writes to its arguments
+  bool is_captured = false;         // by a graph, which may run it for as long as the process lives
 
   // In the thread that waits for the stream. What that thread does meanwhile, such as watching operators in
   // Python, must not reach it.
@@ -213,10 +215,15 @@ bool defer(const c10::OperatorHandle& op, torch::jit::Stack& stack, c10::Device 
   call->arguments = converted(arguments, count, c10::DeviceType::CPU, on_cpu);
   const std::vector<c10::Device> others = other_devices(arguments, count, device);
   for (const c10::Device& other : others) make_wait(device, other);
-  // Never freed: a graph may run it again for as long as the process lives.
+  call->is_captured = c10::cuda::currentStreamCaptureStatusMayInitCtx() != c10::cuda::CaptureStatus::None;
   launch(
       op.operator_name().name, accesses.all(),
-      [](void* deferred) { static_cast<DeferredCall*>(deferred)->run(); }, call.release());
+      [](void* deferred) {
+        std::unique_ptr<DeferredCall> issued(static_cast<DeferredCall*>(deferred));
+        issued->run();
+        if (issued->is_captured) static_cast<void>(issued.release());
+      },
+      call.release());
   for (const c10::Device& other : others) make_wait(other, device);
   torch::jit::drop(stack, count);
   for (at::Tensor& output : outputs) stack.emplace_back(std::move(output));

@@ -92,7 +92,7 @@ def pytest_runtest_makereport(
 
 
 def free_variables(failed: TracebackType) -> None:
-    """What a failed test has allocated is missing to those after it, as long as pytest keeps the traceback."""
+    """Frees what a failed test has allocated: pytest keeps the traceback, and later tests need the memory."""
     traceback.clear_frames(failed)
     for frame, _ in traceback.walk_tb(failed):
         _ = frame.f_locals  # Before Python 3.13, a frame keeps values that were read until it is asked again.
