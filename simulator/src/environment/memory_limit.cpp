@@ -39,8 +39,8 @@ double bytes_allowed() {
 
 // With what it has mapped of libraries.
 double bytes_taken() {
-  std::int64_t size = 0, resident = 0, shared_with_file = 0;
-  std::ifstream("/proc/self/statm") >> size >> resident >> shared_with_file;
+  std::int64_t size = 0, resident = 0;
+  std::ifstream("/proc/self/statm") >> size >> resident;
   return static_cast<double>(resident) * static_cast<double>(sysconf(_SC_PAGESIZE));
 }
 

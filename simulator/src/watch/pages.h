@@ -6,13 +6,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <string>
 #include <unordered_map>
 #include <utility>
 #include <vector>
-
-#include "environment/memory_limit.h"
-#include "machine/faults.h"
 
 namespace opgate::simulator {
 
@@ -42,25 +38,13 @@ class Pages {
 
  private:
   Page& look_up(std::uint64_t number) {
-    auto found = pages_.find(number);
-    if (found == pages_.end()) {
-      if (pages_.size() % kPagesBetweenLooks == kPagesBetweenLooks - 1) demand_memory();
-      found = pages_.emplace(number, std::make_unique<Page>()).first;
-    }
-    const std::unique_ptr<Page>& page = found->second;
+    std::unique_ptr<Page>& page = pages_[number];
+    if (page == nullptr) page = std::make_unique<Page>();
     latest_[number % latest_.size()] = {number, page.get()};
     return *page;
   }
 
-  // What the tools keep grows with the memory that kernels access, and may be more than the machine has.
-  static void demand_memory() {
-    if (const std::string beyond = beyond_memory_limit(); !beyond.empty())
-      throw KernelFault{Fault::unsupported, beyond};
-  }
-
   void forget_latest() { latest_.fill({~std::uint64_t{0}, nullptr}); }
-
-  static constexpr std::size_t kPagesBetweenLooks = 1024;
 
   std::unordered_map<std::uint64_t, std::unique_ptr<Page>> pages_;
   std::array<std::pair<std::uint64_t, Page*>, 256> latest_;

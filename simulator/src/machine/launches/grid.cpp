@@ -4,6 +4,7 @@
 #include <cfenv>
 #include <utility>
 
+#include "environment/memory_limit.h"
 #include "machine/faults.h"
 #include "machine/launches/launch_observer.h"
 #include "machine/launches/progress_listener.h"
@@ -124,6 +125,9 @@ Outcome Grid::run_all() {
   while (run_next()) {
     if (instructions_ - reported_ < kNowAndThen) continue;
     reported_ = instructions_;
+    // What tools keep grows with the memory that the kernel accesses.
+    if (const std::string beyond = beyond_memory_limit(); !beyond.empty())
+      throw KernelFault{Fault::unsupported, beyond};
     const std::uint64_t remaining = instructions_ / waiting_.begun() * waiting_.left();
     listener_.go_on(instructions_, remaining);
     const unsigned threads = may_spread() ? listener_.threads(instructions_, remaining) : 1;
