@@ -163,6 +163,7 @@ TEST(SimulatedToolsDeathTest, FindingsGoToAFileAndToTheLog) {
     use_tools("init");
     setenv("OPGATE_SIM_LOG", "1", 1);
     setenv("OPGATE_SIM_REPORT", file.c_str(), 1);
+    unsetenv("PYTEST_CURRENT_TEST");  // pytest may run this program, and the file would name its test
     const std::string found = found_by_add(new_floats(4));
     found_by_add(new_floats(4));
     std::ifstream in(file);
