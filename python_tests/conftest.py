@@ -15,8 +15,10 @@ pytest.register_assert_rewrite("harness")  # so that pytest explains the asserti
 from harness import OpGate, write_config  # noqa: E402
 
 # The build that this interpreter imports `opgate` from: BUILD/python/opgate. The program's cache lies there,
-# too, so that the tests leave the user's own cache alone.
+# too, so that the tests leave the user's own cache alone. uv keeps the torches that it has unpacked.
 BUILD = Path(opgate_package.__file__).parents[2]
+_USER_CACHE = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache"))
+os.environ.setdefault("UV_CACHE_DIR", str(_USER_CACHE / "uv"))
 os.environ["XDG_CACHE_HOME"] = str(BUILD / "cache")
 
 # torch compiles the same code in each run of the tests: packages, and kernels of models. Debian's ccache has

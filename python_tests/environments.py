@@ -44,6 +44,16 @@ def run(
     )
 
 
+def as_ci_builds(path: str | None = None) -> list[str]:
+    """The words before a command that builds OpGate, so that its ccache finds what ci/test has compiled.
+
+    The tests' own cache is another one, and the compilers of ccache's names are others for ccache itself.
+    Without a path, PATH is that of the tests.
+    """
+    parts = [part for part in (path or os.environ["PATH"]).split(os.pathsep) if Path(part).name != "ccache"]
+    return ["env", "-u", "XDG_CACHE_HOME", f"PATH={os.pathsep.join(parts)}"]
+
+
 def done(result: subprocess.CompletedProcess[str]) -> subprocess.CompletedProcess[str]:
     assert result.returncode == 0, f"{result.stdout[-3000:]}\n{result.stderr[-3000:]}"
     return result

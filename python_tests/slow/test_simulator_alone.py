@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from environments import as_ci_builds, done, run
 
 pytestmark = [pytest.mark.long, pytest.mark.usefixtures("needs_simulated_runtime")]
 
@@ -26,12 +27,7 @@ def tools_without_torch(folder: Path) -> str:
     import_torch = subprocess.run([python, "-c", "import torch"], capture_output=True, check=False)
     if import_torch.returncode == 0:
         pytest.skip(f"{python} has torch")
-    # The compilers of ccache's names are others for ccache itself, which then finds nothing in its cache.
-    inherited = [
-        part
-        for part in os.environ["PATH"].split(os.pathsep)
-        if ".venv" not in part and Path(part).name != "ccache"
-    ]
+    inherited = [part for part in os.environ["PATH"].split(os.pathsep) if ".venv" not in part]
     return os.pathsep.join([str(folder), *inherited])
 
 
@@ -40,26 +36,14 @@ def test_the_readme_builds_and_tests_it_without_torch(source: Path, tmp_path: Pa
         shutil.copytree(source / folder, tmp_path / folder)
     readme = (source / "simulator" / "README.md").read_text()
     build, test = re.findall(r"^    (c(?:make|test) .*)$", readme, re.MULTILINE)
-    # Without XDG_CACHE_HOME of the tests, ccache finds what the build of OpGate compiled from these sources.
-    left_out = ("PYTHONPATH", "VIRTUAL_ENV", "XDG_CACHE_HOME")
-    environment = {name: value for name, value in os.environ.items() if name not in left_out}
-    environment["PATH"] = tools_without_torch(tmp_path / "tools")
+    path = tools_without_torch(tmp_path / "tools")
     # The other tests take minutes, and run in the build of OpGate with the same sources.
     commands = (
         f"{build} --target simulator/src/all opgate_simulator_runtime_tests",
         f"{test} -R simulator.runtime --no-tests=error",
     )
     for command in commands:
-        ran = subprocess.run(
-            ["bash", "-c", command],
-            cwd=tmp_path,
-            env=environment,
-            capture_output=True,
-            text=True,
-            timeout=1800,
-            check=False,
-        )
-        assert ran.returncode == 0, f"{command}\n{ran.stdout[-4000:]}\n{ran.stderr[-4000:]}"
+        ran = done(run(*as_ci_builds(path), "bash", "-c", command, folder=tmp_path))
     assert "1/1 Test" in ran.stdout, ran.stdout
     libraries = {file.name for file in (tmp_path / "build" / "simulator" / "lib" / "simulator").iterdir()}
     assert libraries >= {"libcudart.so.13", "libcuda.so.1", "libnvrtc.so.13", "ptxas", "libnvidia-ml.so.1"}
