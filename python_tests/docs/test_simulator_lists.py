@@ -63,7 +63,7 @@ def test_each_setting_has_a_row_on_the_page_and_a_reader(source: Path) -> None:
     for name, otherwise, reader, meaning in rows:
         default = f"`{otherwise}`" if otherwise else "empty"
         assert f"\n| `OPGATE_SIM_{name}` | {default} | {meaning} |\n" in page
-        read = re.compile(rf"(?:value_of|number|flag)\(Setting::{name.lower()}\b")
+        read = re.compile(rf"(?:value_of|number|flag|is_all)\(Setting::{name.lower()}\b")
         assert [
             str(file.relative_to(simulator))
             for file in sorted(simulator.rglob("*.cpp"))

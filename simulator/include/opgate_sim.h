@@ -130,8 +130,8 @@ int opgate_sim_aten_at_once(void);
 /// Whether OPGATE_SIM_LOG is set.
 int opgate_sim_log(void);
 
-/// Whether OPGATE_SIM_TUNE is set; startup/first_configuration.py asks.
-int opgate_sim_tunes(void);
+/// Whether OPGATE_SIM_AUTOTUNE is `all`; the modules of startup/ ask.
+int opgate_sim_autotunes_all(void);
 
 #ifdef __cplusplus
 }

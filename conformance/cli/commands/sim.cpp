@@ -339,10 +339,12 @@ std::function<int()> declare(CommandLine& app) {
                  "whether operations run as late as their stream allows, or as soon as they are issued")
       .one_of({"late", "early"})
       .shows_default();
-  app.add_flag(
-      "--tune", options->program.tunes,
-      "time all configurations of each kernel of Triton or Inductor, and take the fastest; otherwise "
-      "the first that works is taken, which a line of the output names");
+  app.add_option(
+         "--autotune", options->program.autotune,
+         "which configurations of a kernel of Triton run: the first that works, which a line of the output "
+         "names, or all, on the inputs of its calls; a test of pytest fails if it fails with one of them")
+      .one_of({"first", "all"})
+      .shows_default();
   app.add_option("--memory SIZE", options->program.memory,
                  "how much of the machine's memory a process of the program may take, such as 6G; a test of "
                  "pytest that needs more is owed; by default 85 % of what the machine has")

@@ -62,7 +62,7 @@ Command command_of(const SimulatedProgram& program, const ChosenOrder& order,
   command.environment["OPGATE_SIM_LATE_STORES"] = std::to_string(order.late_stores);
   command.environment["OPGATE_SIM_RECOVER"] = "1";
   command.environment["OPGATE_SIM_EAGER"] = program.streams == "early" ? "1" : "0";
-  if (program.tunes) command.environment["OPGATE_SIM_TUNE"] = "1";
+  command.environment["OPGATE_SIM_AUTOTUNE"] = program.autotune;
   if (program.memory != 0)
     command.environment["OPGATE_SIM_HOST_MEMORY"] = std::to_string(std::max<size_t>(program.memory >> 20, 1));
   if (program.uses_ptxas) command.environment["OPGATE_SIM_PTXAS"] = "1";
@@ -76,7 +76,7 @@ std::string command_that_repeats(const SimulatedProgram& program, const ChosenOr
   if (program.architecture != usual.architecture) text += " --arch " + program.architecture;
   if (program.devices != usual.devices) text += fmt::format(" --devices {}", program.devices);
   if (program.streams != usual.streams) text += " --streams " + program.streams;
-  if (program.tunes) text += " --tune";
+  if (program.autotune != usual.autotune) text += " --autotune " + program.autotune;
   if (program.uses_ptxas) text += " --ptxas";
   text += order.schedule.empty() ? fmt::format(" --seed {} --seconds 0", order.seed)
                                  : " --schedule " + in_shell(order.schedule);

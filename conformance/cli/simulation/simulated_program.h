@@ -15,7 +15,7 @@ struct SimulatedProgram {
   std::string architecture = "90";
   size_t devices = 2;
   std::string streams = "late";
-  bool tunes = false;  ///< all configurations of a kernel are timed
+  std::string autotune = "first";  ///< which configurations of a kernel run: `first` or `all`
   bool uses_ptxas = false;
   size_t memory = 0;  ///< bytes of the machine that a process may take; 0: most of them
   std::vector<std::string> program;

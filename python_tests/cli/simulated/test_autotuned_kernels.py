@@ -1,10 +1,13 @@
-"""On the simulated device, a kernel takes the first of its configurations that works, and says so once."""
+"""On the simulated device, a kernel takes the first of its configurations that works, or all run."""
 
 from __future__ import annotations
 
+import json
 import re
+import shutil
 import sys
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 from harness import OpGate
@@ -37,14 +40,44 @@ def test_the_first_configuration_that_works_is_taken_and_named_once(
     ]
 
 
+@pytest.fixture
+def library(source: Path, tmp_path: Path) -> Path:
+    return shutil.copytree(source / "fixtures" / "autotuned_tests", tmp_path / "library")
+
+
 @pytest.mark.long
-def test_kernels_are_tuned_where_that_is_wanted(opgate: OpGate, source: Path, tmp_path: Path) -> None:
-    program = source / "fixtures" / "programs" / "autotuned_program.py"
-    words = ("--tool", "memory", "--seconds", "0", "--tune")
-    run = opgate("sim", *words, "--", sys.executable, program, folder=tmp_path)
-    assert run.stdout.splitlines()[:3] == [
-        "in place True [64, 128, 256]",
-        "in place True [64, 128, 256]",
-        "sum True [64, 128, 256]",
-    ], run
+def test_a_test_judges_all_configurations(opgate: OpGate, library: Path) -> None:
+    words = ("--tool", "memory", "--seconds", "0", "--autotune", "all", "--report", "findings")
+    tests = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--junitxml", "ends.xml")
+    run = opgate("sim", *words, "--", *tests, folder=library)
+    failures = {
+        case.get("name"): failure.text or ""
+        for case in ElementTree.parse(library / "ends.xml").iter("testcase")
+        for failure in case.iter("failure")
+    }
+    outside = failures.pop("test_without_mask_where_the_small_blocks_fit", "")
+    assert "opgate sim: `negate_without_mask` ran with B=256" in outside, run
+    # The names of a function and of a method are the same; both fail.
+    assert list(failures) == ["test_rows_that_are_too_long"]
+    assert "3 failed, 6 passed" in run.stdout
+    (text,) = failures.values()
+    assert re.search(
+        r"opgate sim: the test fails with a configuration: `sums_of_short_rows` with B=64: "
+        r"`y`\[\d\] is [\d.]+, and with B=256, the first that works, it is [\d.]+\n",
+        text,
+    )
+    assert "Mismatched elements: 4 / 4 (100.0%)" in text
+    assert "the test passes only once, and cannot judge `sums_of_short_rows` with B=64" in run.stderr
+    findings = [json.loads(line) for line in (library / "findings").read_text().splitlines()]
+    assert [one["kernel"] for one in findings if one["tool"] == "memory"] == ["negate_without_mask"]
+
+
+@pytest.mark.long
+def test_a_program_notes_other_results_and_goes_on_with_the_first(opgate: OpGate, library: Path) -> None:
+    words = ("--tool", "memory", "--seconds", "0", "--autotune", "all")
+    run = opgate("sim", *words, "--", sys.executable, "program.py", folder=library)
+    assert (run.returncode, run.stdout) == (0, "as with the first True True\n"), run
+    assert re.findall(r"^opgate sim: note: `(\w+)` with (B=\d+)", run.stderr, re.MULTILINE) == [
+        ("sums_of_short_rows", "B=64")
+    ]
     assert "is not tuned" not in run.stderr

@@ -24,6 +24,10 @@ constexpr std::array kRows{
     Row{"ATEN_AT_ONCE", "0", "runtime/devices/settings.cpp",
         "1: ATen's operators run when they are called, and not in the order of their stream; OpGate's Python "
         "workers set it, except in checks of this order"},
+    Row{"AUTOTUNE", "first", "runtime/devices/settings.cpp",
+        "whether a kernel of Triton with several configurations runs with the `first` that works, or `all` "
+        "of "
+        "them run on the inputs of its calls"},
     Row{"CACHE", "", "compiled/object_cache.cpp",
         "where compiled kernels are kept; if it is empty, in `opgate/kernels` below `$XDG_CACHE_HOME` or "
         "`~/.cache`"},
@@ -71,11 +75,8 @@ constexpr std::array kRows{
         "which of the tools `init`, `race`, `sync`, `stream` and `traffic` watch kernels, with commas "
         "between "
         "them"},
-    Row{"TUNE", "0", "runtime/devices/settings.cpp",
-        "1: all configurations of a kernel of Triton or of Inductor are timed, and the fastest is taken; "
-        "otherwise the first that works, without tuning"},
 };
-static_assert(kRows.size() == static_cast<std::size_t>(Setting::tune) + 1);
+static_assert(kRows.size() == static_cast<std::size_t>(Setting::tools) + 1);
 
 const Row& row_of(Setting setting) { return kRows[static_cast<std::size_t>(setting)]; }
 

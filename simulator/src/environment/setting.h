@@ -12,6 +12,7 @@ enum class Setting : std::uint8_t {
   approximate,
   arch,
   aten_at_once,
+  autotune,
   cache,
   cc,
   compare,
@@ -31,7 +32,6 @@ enum class Setting : std::uint8_t {
   shuffle,
   threads,
   tools,
-  tune,
 };
 
 constexpr const char* kSettingPrefix = "OPGATE_SIM_";

@@ -36,7 +36,7 @@ const std::vector<Wrong> kWrong = {
      "is `X`, `X,Y` or `X,Y,Z`"},
     {"OPGATE_SIM_LATE_STORES", "-1", "give a number from 0 to 18446744073709551615"},
     {"OPGATE_SIM_LOG", "2", "give a number from 0 to 1"},
-    {"OPGATE_SIM_TUNE", "yes", "give a number from 0 to 1"},
+    {"OPGATE_SIM_AUTOTUNE", "yes", "give first or all"},
     {"OPGATE_SIM_RECOVER", "x", "give a number from 0 to 1"},
     {"OPGATE_SIM_ATEN_AT_ONCE", "x", "give a number from 0 to 1"},
     {"OPGATE_SIM_APPROXIMATE", "hgh", "give exact, low or high"},

@@ -17,7 +17,7 @@ _reported: set[str] = set()
 
 def actions() -> dict[str, Callable[[], None]]:
     """What is to be done after which imports: nothing where no device is simulated."""
-    if not hasattr(ctypes.CDLL(None), "opgate_sim_tunes"):
+    if not hasattr(ctypes.CDLL(None), "opgate_sim_autotunes_all"):
         return {}
     return {
         "triton": _without_tuning_in_triton,
@@ -27,16 +27,16 @@ def actions() -> dict[str, Callable[[], None]]:
 
 
 @functools.cache
-def _is_tuning() -> bool:
-    """Whether OPGATE_SIM_TUNE is set, as the simulated device reads it: once a kernel is about to run."""
-    return bool(ctypes.CDLL(None).opgate_sim_tunes())
+def _runs_all() -> bool:
+    """Whether OPGATE_SIM_AUTOTUNE is `all`, as the simulated device reads it: once a kernel is about to run."""
+    return bool(ctypes.CDLL(None).opgate_sim_autotunes_all())
 
 
 def _report(what: str, count: int, taken: Any) -> None:
     """Prints what was taken, once for each kernel and configuration."""
     line = (
         f"opgate sim: {what} is not tuned: of its {count} configurations, the first that works here is "
-        f"taken: {taken}  (OPGATE_SIM_TUNE=1: all are timed)"
+        f"taken: {taken}  (OPGATE_SIM_AUTOTUNE=all: all run)"
     )
     if line not in _reported:
         _reported.add(line)
@@ -52,8 +52,6 @@ def _without_tuning_in_triton() -> None:
 
     def bench_first(self: Any, *arguments: Any, config: Any, **meta: Any) -> list[float]:
         """Runs the configuration once, with its hooks, unless another one has worked for this call."""
-        if _is_tuning():
-            return bench(self, *arguments, config=config, **meta)
         if self.nargs is not None and self.__dict__.get("opgate_served") is self.nargs:
             return excluded
         timing = self.__dict__.get("do_bench")
@@ -67,7 +65,8 @@ def _without_tuning_in_triton() -> None:
         if times == excluded:
             return excluded
         self.opgate_served = self.nargs
-        _report(f"`{self.base_fn.__name__}`", len(self.configs), config)
+        if not _runs_all():
+            _report(f"`{self.base_fn.__name__}`", len(self.configs), config)
         return times
 
     Autotuner._bench = bench_first
@@ -86,8 +85,6 @@ def _timing_once(timing: Callable[..., Any]) -> Callable[..., Any]:
     signature = inspect.signature(timing)
 
     def time_once(*arguments: Any, **keywords: Any) -> Any:
-        if _is_tuning():
-            return timing(*arguments, **keywords)
         import torch
 
         given = signature.bind(*arguments, **keywords).arguments
@@ -113,7 +110,7 @@ def _without_tuning_of_generated_kernels() -> None:
     precompile = CachingAutotuner.precompile
 
     def precompile_first(self: Any, *arguments: Any, **keywords: Any) -> None:
-        if _is_tuning():
+        if _runs_all():
             return precompile(self, *arguments, **keywords)
         for word in ("coordinate_descent_tuning", "combo_tuning_groups"):
             self.inductor_meta.pop(word, None)
@@ -132,6 +129,17 @@ def _without_tuning_of_generated_kernels() -> None:
                 return _report(f"`{self.fn.__name__}`", len(configs), config)
 
     CachingAutotuner.precompile = precompile_first
+    benchmark = CachingAutotuner.benchmark_all_configs
+
+    def in_their_order(self: Any, *arguments: Any, **keywords: Any) -> dict[Any, float]:
+        """Instead of their times, so that the first that works is taken after all have run."""
+        times = benchmark(self, *arguments, **keywords)
+        return {
+            launcher: time if time == float("inf") else place
+            for place, (launcher, time) in enumerate(times.items())
+        }
+
+    CachingAutotuner.benchmark_all_configs = in_their_order
 
 
 def _without_choice_of_algorithms() -> None:
@@ -141,7 +149,7 @@ def _without_choice_of_algorithms() -> None:
     select = AlgorithmSelectorCache.__call__
 
     def select_first(self: Any, name: str, choices: list[Any], *arguments: Any, **keywords: Any) -> Any:
-        if len(choices) > 1 and not _is_tuning() and isinstance(choices[0], ExternKernelCaller):
+        if len(choices) > 1 and isinstance(choices[0], ExternKernelCaller):
             _report(f"the choice for `{name}`", len(choices), choices[0].name)
             choices = choices[:1]
         return select(self, name, choices, *arguments, **keywords)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import ctypes
 import json
 import os
+import sys
 import traceback
 from collections.abc import Generator
 from pathlib import Path
@@ -29,11 +30,14 @@ def register() -> None:
     os.environ["PYTEST_PLUGINS"] = f"{others},{__name__}" if others else __name__
 
 
-def pytest_configure() -> None:
+def pytest_configure(config: pytest.Config) -> None:
     """Removes the plugin from the environment: programs that tests start may not have the module."""
     others, _, _ = os.environ.pop("PYTEST_PLUGINS", "").rpartition(__name__)
     if others:
         os.environ["PYTEST_PLUGINS"] = others.rstrip(",")
+    judge = sys.modules.get("opgate_startup_pytest_configurations")
+    if judge is not None:
+        config.pluginmanager.register(judge)
 
 
 class Findings:

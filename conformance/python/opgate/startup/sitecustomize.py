@@ -19,9 +19,11 @@ HERE = Path(__file__).parent
 def part(file: Path) -> ModuleType:
     """A module of OpGate, under a name that hides none of the program's."""
     name = f"opgate_startup_{file.stem}"
+    if name in sys.modules:
+        return sys.modules[name]
     spec = importlib.util.spec_from_file_location(name, file)
     assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
+    module = sys.modules[name] = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
 
@@ -41,18 +43,23 @@ def import_the_other() -> None:
 
 def prepare_pytest() -> None:
     """Tests end with what the simulated devices found while they ran."""
-    plugin = part(HERE / "pytest_findings.py")
-    sys.modules[plugin.__name__] = plugin
-    plugin.register()
+    if runs_all:
+        part(HERE / "all_configurations.py")
+        part(HERE / "pytest_configurations.py")
+    part(HERE / "pytest_findings.py").register()
 
 
 def prepare_triton() -> None:
     """Findings name the parameters of the program's kernels, of which the first configurations are taken."""
     part(HERE / "triton_parameters.py").name_parameters()
-    without_tuning.pop("triton", lambda: None)()
+    if "triton" in without_tuning:
+        without_tuning.pop("triton")()
+        if runs_all:
+            part(HERE / "all_configurations.py").run_all()
 
 
 without_tuning = part(HERE / "first_configuration.py").actions()
+runs_all = os.environ.get("OPGATE_SIM_AUTOTUNE") == "all"
 actions = {**without_tuning, "triton": prepare_triton}
 if without_tuning and os.environ.get("OPGATE_SIM_REPORT"):
     actions["pytest"] = prepare_pytest

@@ -224,4 +224,4 @@ OPGATE_SIM_API int opgate_sim_aten_at_once() {
 
 OPGATE_SIM_API int opgate_sim_log() { return settings().log ? 1 : 0; }
 
-OPGATE_SIM_API int opgate_sim_tunes() { return settings().tune ? 1 : 0; }
+OPGATE_SIM_API int opgate_sim_autotunes_all() { return settings().autotunes_all ? 1 : 0; }

@@ -35,6 +35,13 @@ class Reader {
 
   bool flag(Setting setting) { return number(setting, 0, 1) != 0; }
 
+  // Of a setting that is `first` or `all`.
+  bool is_all(Setting setting) {
+    const std::string text = value_of(setting);
+    if (text != "first" && text != "all") refuse(setting, "give first or all");
+    return text == "all";
+  }
+
   unsigned architecture() {
     const auto read = static_cast<unsigned>(number(Setting::arch, 0, UINT32_MAX));
     const std::vector<unsigned> known = known_capabilities();
@@ -136,7 +143,7 @@ Read read() {
   values.recover = reader.flag(Setting::recover);
   values.aten_at_once = reader.flag(Setting::aten_at_once);
   values.tools = reader.tools();
-  values.tune = reader.flag(Setting::tune);
+  values.autotunes_all = reader.is_all(Setting::autotune);
   values.schedule = reader.schedule(values.tools.any());
   if (!values.schedule.empty()) values.shuffle = 0;
   reader.demand_readable([] { approximation_edge(); });

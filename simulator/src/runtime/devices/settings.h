@@ -28,7 +28,7 @@ struct Settings {
   bool recover = false;
   bool aten_at_once = false;
   Tools tools;
-  bool tune = false;
+  bool autotunes_all = false;
 };
 
 /// Ends the process with exit status 2 if there are wrong_settings().
