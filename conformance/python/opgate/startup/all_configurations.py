@@ -1,7 +1,7 @@
 """With `opgate sim --autotune all`, all configurations of a kernel of Triton run on the inputs of its calls.
 
 The first that works runs as usual. Each further one then begins with the memory that the call found, and its
-results are compared with those of the first, whose results stay. This happens once for each key of the kernel;
+results are compared with those of the first, which stay. This happens once for each key of the kernel;
 below pytest once for each key and test, and a test that passes judges those that leave other results: see
 pytest_configurations.py. In other programs a line reports a result that is not the first one's by more than
 rounding: nothing else is known of what the kernel shall compute.
@@ -141,7 +141,7 @@ class Sweep:
 
     @contextlib.contextmanager
     def forcing(self, difference: Difference | None) -> Iterator[None]:
-        """Meanwhile the kernel runs with that configuration, or all with their first, and nothing is compared."""
+        """Meanwhile the kernel runs with that configuration, or all with their first. Nothing is compared."""
         self.forced = (None, None) if difference is None else (difference.tuner, difference.config)
         try:
             yield

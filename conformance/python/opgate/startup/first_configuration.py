@@ -28,7 +28,7 @@ def actions() -> dict[str, Callable[[], None]]:
 
 @functools.cache
 def _runs_all() -> bool:
-    """Whether OPGATE_SIM_AUTOTUNE is `all`, as the simulated device reads it: once a kernel is about to run."""
+    """Whether OPGATE_SIM_AUTOTUNE is `all`, as the device reads it: once a kernel is about to run."""
     return bool(ctypes.CDLL(None).opgate_sim_autotunes_all())
 
 
