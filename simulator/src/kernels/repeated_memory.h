@@ -22,6 +22,9 @@ class KeptMemory final : public DeviceMemory {
   void* translate(std::uint64_t address, std::size_t bytes, Access access, std::size_t& until,
                   std::string& why) override;
   Allocated allocation_of(std::uint64_t address) override { return memory_.allocation_of(address); }
+  std::optional<std::uint64_t> digest(bool host_may_write) const override {
+    return memory_.digest(host_may_write);
+  }
   std::uint64_t allocate_in_kernel(std::size_t bytes) override { return memory_.allocate_in_kernel(bytes); }
   bool free_in_kernel(std::uint64_t address, std::string& why) override {
     return memory_.free_in_kernel(address, why);

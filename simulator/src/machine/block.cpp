@@ -12,6 +12,7 @@
 #include "machine/launches/launch_observer.h"
 #include "machine/launches/scheduled_order.h"
 #include "machine/launches/spare_threads.h"
+#include "machine/state_digest.h"
 
 namespace opgate::simulator {
 namespace {
@@ -53,6 +54,7 @@ void Block::start(const Extent& index, std::uint32_t number, std::shared_ptr<Clu
   waits_for_cluster_ = false;
   exited_ = 0;
   turns_ = kFirstTurnsOfBlock;
+  releases_ = 0;
   std::fill(shared_.begin(), shared_.end(), launch().fill);
   for (Barrier& barrier : barriers_) barrier.reset();
   promises_.reset();
@@ -88,6 +90,12 @@ void Block::start_threads() {
   }
 }
 
+void Block::add_to(StateDigest& digest) {
+  digest.add(number_);
+  digest.add(shared_.data(), shared_.size());
+  for (Thread& thread : threads_) thread.add_to(digest);
+}
+
 bool Block::run() {
   if (observer_ == nullptr) return run_turn();
   observer_->begin_turn();
@@ -112,6 +120,10 @@ bool Block::run_turn() {
     if (exited_ == threads_.size()) return true;
     released = release_barriers();
     progress |= released;
+    if (released && ++releases_ >= kReleasesOfTurn) {
+      releases_ = 0;
+      yielded_ = true;
+    }
     progress |= release_from_cluster();
     if (progress) {
       cluster_->note_progress();

@@ -20,6 +20,7 @@ namespace opgate::simulator {
 
 class BlockObserver;
 class Grid;
+class StateDigest;
 struct Together;
 
 constexpr unsigned kWarpSize = 32;
@@ -30,6 +31,9 @@ constexpr int kTurnOfThread = 1 << 10;
 /// How often a warp meets before the next one has its turn. One that meets more often may be waiting, as a
 /// thread may.
 constexpr int kTurnsOfWarp = 1 << 6;
+/// How often barriers let threads of a block go on before that is as long as a turn of a thread: a block that
+/// waits for another one may have a barrier in its loop.
+constexpr unsigned kReleasesOfTurn = 1 << 6;
 
 class Block {
  public:
@@ -62,6 +66,8 @@ class Block {
   std::uint32_t number() const { return number_; }
   /// How often it has run without ending.
   std::uint64_t turns_taken() const { return turns_taken_; }
+  /// Adds what decides how its threads go on, except what they read from global memory.
+  void add_to(StateDigest& digest);
   std::size_t threads_alive() const { return threads_.size() - exited_; }
   unsigned char* shared() { return shared_.data(); }
   std::size_t shared_bytes() const { return shared_.size(); }
@@ -131,7 +137,8 @@ class Block {
   int turns_ = 0;              ///< how many a thread may use up before another block runs
   std::size_t not_begun_ = 0;  ///< the first thread that has not begun
   std::size_t exited_ = 0;
-  bool yielded_ = false;  ///< whether a thread or a warp has used up its turn
+  bool yielded_ = false;   ///< whether a thread or a warp has used up its turn
+  unsigned releases_ = 0;  ///< of barriers, since that was as long as a turn
   Thread* running_ = nullptr;
   std::uint32_t number_ = 0;
   std::uint64_t turns_taken_ = 0;

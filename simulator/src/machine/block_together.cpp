@@ -87,8 +87,12 @@ bool Block::meet_again(const Together& threads, int& turn) {
       return false;
   }
   if (grid_.left() / threads_.size() < grid_.reserve()) return false;
+  if (!is_collective && releases_ + 1 >= kReleasesOfTurn) return false;  // run_turn() counts the last one
   for (std::size_t i = threads.first; i < threads.end; ++i) stops_[i] &= kPlace;
-  if (is_collective) execute_together(threads, turn);
+  if (is_collective)
+    execute_together(threads, turn);
+  else
+    ++releases_;
   ++turn;
   return true;
 }

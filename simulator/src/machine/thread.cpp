@@ -6,6 +6,7 @@
 #include "machine/block.h"
 #include "machine/faults.h"
 #include "machine/launches/compiled_code.h"
+#include "machine/state_digest.h"
 
 namespace opgate::simulator {
 namespace {
@@ -189,6 +190,21 @@ bool Thread::leave_cluster_barrier_if_complete() {
   state = State::running;
   cluster_phase = 0;
   return true;
+}
+
+void Thread::add_to(StateDigest& digest) {
+  digest.add(static_cast<std::uint64_t>(state));
+  if (state == State::exited) return;
+  digest.add(reinterpret_cast<std::uintptr_t>(next));
+  digest.add(frames_.size());
+  digest.add(std::uint64_t{collective_mask} << 1 | std::uint64_t{carry});
+  digest.add(cluster_phase);
+  for (const CopyQueue* const queue : {&copies, &bulk_copies}) {
+    digest.add(queue->begun());
+    digest.add(queue->happened());
+  }
+  digest.add(slots_.data(), (first_register() + function().initial.size()) * sizeof(std::uint64_t));
+  digest.add(local_.data(), local_.size());
 }
 
 void Thread::exit() {

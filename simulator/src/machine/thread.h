@@ -14,6 +14,7 @@
 namespace opgate::simulator {
 
 class Block;
+class StateDigest;
 
 /// Does a collective for the threads of the mask, whose lanes are given.
 using Collective = void (*)(Thread* const* lanes, std::uint32_t mask);
@@ -86,6 +87,9 @@ class Thread {
 
   /// What a slot of its frame holds that depends on the thread, the block or the launch.
   std::uint64_t value_of(const FrameValue& value) const;
+
+  /// Adds what decides how it goes on: its place, its registers, its local memory and its copies.
+  void add_to(StateDigest& digest);
 
   /// How many functions it is in, with the kernel.
   std::size_t depth() const { return frames_.size(); }

@@ -5,11 +5,13 @@
 #include <cstdint>
 #include <cstring>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "kernels/module.h"
+#include "machine/state_digest.h"
 
 namespace opgate::simulator::tests {
 
@@ -43,6 +45,14 @@ class FakeDevice final : public DeviceMemory {
   }
 
   bool may_be_asked_at_once() const override { return may_be_asked; }
+
+  std::optional<std::uint64_t> digest(bool host_may_write) const override {
+    if (host_may_write && is_of_host) return std::nullopt;
+    StateDigest digest;
+    for (const auto& [address, allocation] : allocations_)
+      digest.add(allocation.bytes.data(), allocation.bytes.size());
+    return digest.value();
+  }
 
   std::function<void()> keep_heap() override {
     return [this, allocations = allocations_, left = left_of_heap, freed = freed_, bytes = freed_bytes_,

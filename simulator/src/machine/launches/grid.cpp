@@ -123,6 +123,12 @@ void Grid::begin_cluster(std::uint64_t linear, std::uint32_t number) {
 Outcome Grid::run_all() {
   constexpr std::uint64_t kNowAndThen = 1'000'000;
   while (run_next()) {
+    if (is_endless()) {
+      throw KernelFault{Fault::timeout,
+                        "the kernel does not end: its threads repeat the same instructions, and no memory "
+                        "changes" +
+                            not_begun_in_words()};
+    }
     if (instructions_ - reported_ < kNowAndThen) continue;
     reported_ = instructions_;
     // What tools keep grows with the memory that the kernel accesses.
@@ -134,6 +140,13 @@ Outcome Grid::run_all() {
     if (threads > 1) return run_spread(threads);
   }
   return {};
+}
+
+// Blocks that run in other threads of the host may still end the wait of those that run here.
+bool Grid::is_endless() {
+  if (instructions_ < recurrence_.due() || spread_ != nullptr) return false;
+  if (next_ < resident_.size() || (waiting_.left() != 0 && resident_.size() < most_resident_)) return false;
+  return recurrence_.is_found(instructions_, looks_at_clock_, resident_, memory_, launch_.host_may_write);
 }
 
 // Lets one block run. False if all have ended.
@@ -165,14 +178,17 @@ bool Grid::run_next() {
 std::uint64_t Grid::turn_within_limit(std::uint64_t most) const {
   const std::uint64_t limit = launch_.instruction_limit;
   if (instructions_ >= limit) {
-    std::string message = "the limit of " + std::to_string(limit) + " instructions is reached";
-    if (waiting_.left() != 0 && resident_.size() >= most_resident_ && begun_ == resident_.size())
-      message += "; " + std::to_string(waiting_.left() * (begun_ / waiting_.begun())) +
-                 " blocks have not begun, because the device holds " + std::to_string(resident_.size()) +
-                 " of them at once, and none of those has ended";
-    throw KernelFault{Fault::timeout, message};
+    throw KernelFault{Fault::timeout, "the limit of " + std::to_string(limit) + " instructions is reached" +
+                                          not_begun_in_words()};
   }
   return std::min(most, limit - instructions_);
+}
+
+std::string Grid::not_begun_in_words() const {
+  if (waiting_.left() == 0 || resident_.size() < most_resident_ || begun_ != resident_.size()) return "";
+  return "; " + std::to_string(waiting_.left() * (begun_ / waiting_.begun())) +
+         " blocks have not begun, because the device holds " + std::to_string(resident_.size()) +
+         " of them at once, and none of those has ended";
 }
 
 unsigned char* Grid::ask(std::uint32_t site, std::uint64_t address, std::size_t bytes, Access access,

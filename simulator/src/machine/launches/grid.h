@@ -11,6 +11,7 @@
 #include "machine/launches/block_order.h"
 #include "machine/launches/compiled_thread.h"
 #include "machine/launches/launch.h"
+#include "machine/launches/recurrence.h"
 #include "machine/launches/spread_blocks.h"
 #include "ptx/program.h"
 
@@ -59,7 +60,10 @@ class Grid {
 
   /// Cycles and nanoseconds at once. Each look at the clock lets time pass, so that a kernel that waits for
   /// it comes to an end.
-  std::uint64_t look_at_clock() { return clock_ += kTimeOfOneLook; }
+  std::uint64_t look_at_clock() {
+    ++looks_at_clock_;
+    return clock_ += kTimeOfOneLook;
+  }
   void let_pass(std::uint64_t nanoseconds) { clock_ += nanoseconds; }
 
   /// How many instructions a thread may execute next: `most`, or fewer where the launch has a limit. Throws
@@ -96,6 +100,8 @@ class Grid {
   void begin_cluster(std::uint64_t linear, std::uint32_t number);
   Outcome run_all();
   bool run_next();
+  bool is_endless();
+  std::string not_begun_in_words() const;
   bool may_spread() const;
   Outcome run_spread(unsigned threads);
   void share(SpreadBlocks& blocks, std::size_t room);
@@ -112,6 +118,7 @@ class Grid {
   CompiledContext context_;
   std::uint64_t reserve_ = 0;
   std::uint64_t clock_ = 0;
+  std::uint64_t looks_at_clock_ = 0;
   std::uint64_t instructions_ = 0;
   BlocksToBegin waiting_;                         ///< clusters
   std::uint32_t begun_ = 0;                       ///< blocks
@@ -121,9 +128,10 @@ class Grid {
   Block* running_ = nullptr;
   std::size_t next_ = 0;  ///< of the resident blocks, the one that goes on next
   bool may_begin_ = true;
-  std::size_t room_;                ///< how many may be resident for now
-  std::size_t most_resident_;       ///< and at all
-  std::size_t without_end_ = 0;     ///< turns since a block has ended
+  std::size_t room_;             ///< how many may be resident for now
+  std::size_t most_resident_;    ///< and at all
+  std::size_t without_end_ = 0;  ///< turns since a block has ended
+  Recurrence recurrence_;
   SpreadBlocks* spread_ = nullptr;  ///< instead of `waiting_`
   std::vector<NextBlock> taken_;    ///< from it; the next one is the last
 };

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,7 +37,7 @@ enum class Fault : std::uint8_t {
   assertion,            ///< `assert` of device code
   trap,                 ///< `trap`, or an address in shared or local memory that the kernel does not have
   barrier,              ///< threads wait at a barrier that others of their block cannot reach
-  timeout,              ///< more instructions than the limit of the launch
+  timeout,              ///< the launch does not end, or has more instructions than its limit
   unsupported,          ///< an instruction that is not simulated; the case is owed
 };
 
@@ -72,6 +73,11 @@ class DeviceMemory {
     why = "not allocated";
     return false;
   }
+
+  /// A number that stands for all that the memory of the devices and of the host holds which a kernel can
+  /// access; none if that is too much, or not known, or if there is such memory of the host, and
+  /// `host_may_write` it while a kernel runs.
+  virtual std::optional<std::uint64_t> digest(bool /*host_may_write*/) const { return std::nullopt; }
 
   /// Gives a function that undoes what is allocated and freed in kernels from now on. What other memory holds
   /// is not undone.

@@ -95,7 +95,13 @@ void run(Simulator& simulator, Kernel& kernel, Launch launch, int device) {
   if (launch.grid_workspace != 0)
     std::memset(simulator.memory.range().alias(launch.grid_workspace), 0, kBytesOfGridWorkspace);
   launch.host_may_write = simulator.execution.is_unawaited();
-  const Outcome outcome = kernel.binary->on(device, simulator.memory).run(launch, memory);
+  Outcome outcome = kernel.binary->on(device, simulator.memory).run(launch, memory);
+  if (outcome.fault == Fault::timeout && launch.instruction_limit == 0 &&
+      simulator.execution.has_other_work()) {
+    outcome.fault = Fault::unsupported;
+    outcome.message =
+        "a kernel that waits for the work of another stream, which begins only when this one has ended";
+  }
   if (launch.observer != nullptr) {
     std::vector<Finding> findings = findings_of(*launch.observer, memory);
     for (Finding& finding : findings) finding.schedule = schedule_of(launch, outcome, finding);

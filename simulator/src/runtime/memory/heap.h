@@ -68,6 +68,12 @@ class Heap {
   /// The memory of a graph that an address lies in, given out or not, or null.
   const Allocation* find_reserved(std::uint64_t address) const;
 
+  template <class Visit>
+  void for_each_live(Visit visit) const {
+    for (const auto& [begin, block] : blocks_)
+      if (!block.freed) visit(block);
+  }
+
   /// The allocation that begins last before the address, also a freed one, or null.
   const Allocation* nearest(std::uint64_t address) const;
 

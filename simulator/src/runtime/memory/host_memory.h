@@ -34,6 +34,11 @@ class HostMemory {
   /// The block that an address lies in, or null.
   const HostBlock* find(std::uint64_t address) const;
 
+  template <class Visit>
+  void for_each(Visit visit) const {
+    for (const auto& [begin, block] : blocks_) visit(block);
+  }
+
   /// Whether some byte of a region lies in a block.
   bool overlaps(std::uint64_t address, std::size_t bytes) const;
 

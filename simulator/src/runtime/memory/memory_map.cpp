@@ -4,6 +4,7 @@
 
 #include "environment/memory_limit.h"
 #include "environment/setting.h"
+#include "machine/state_digest.h"
 #include "runtime/findings/errors.h"
 #include "runtime/findings/report.h"
 #include "runtime/findings/tool_findings.h"
@@ -18,6 +19,9 @@ constexpr std::size_t kAddressesForKernels = 1;
 // What a device has at first (cudaLimitMallocHeapSize).
 constexpr std::size_t kHeapOfKernels = std::size_t{8} << 20;
 
+// To read more takes seconds, and the memory of pages that nothing has touched.
+constexpr std::size_t kMostOfDigest = std::size_t{4} << 30;
+
 }  // namespace memory_map
 
 MemoryMap::MemoryMap(const Settings& settings)
@@ -31,6 +35,28 @@ MemoryMap::MemoryMap(const Settings& settings)
     heaps_of_kernels_.emplace_back(
         range_, plan_for_kernels(begin + of_host, of_kernels, memory_map::kHeapOfKernels, settings.fill));
   }
+}
+
+std::optional<std::uint64_t> MemoryMap::digest(bool host_may_write) const {
+  StateDigest digest;
+  std::size_t left = memory_map::kMostOfDigest;
+  bool is_not_known = false;
+  const auto add = [&](const void* data, std::size_t bytes) {
+    is_not_known |= bytes > left;
+    if (is_not_known) return;
+    left -= bytes;
+    digest.add(data, bytes);
+  };
+  for (const std::vector<Heap>* const heaps : {&heaps_, &heaps_of_kernels_}) {
+    for (const Heap& heap : *heaps)
+      heap.for_each_live([&](const Allocation& block) { add(range_.alias(block.begin), block.bytes); });
+  }
+  host_.for_each([&](const HostBlock& block) {
+    is_not_known |= host_may_write;
+    add(reinterpret_cast<const void*>(block.begin), block.bytes);
+  });
+  if (is_not_known) return std::nullopt;
+  return digest.value();
 }
 
 Heap& MemoryMap::heap_of(std::uint64_t address) {

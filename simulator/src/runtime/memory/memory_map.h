@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -83,6 +84,9 @@ class MemoryMap {
   /// still to run, and a graph may give the memory out before.
   Location locate(const void* pointer, std::size_t bytes, std::string& why, bool later = false);
 
+  /// See DeviceMemory.
+  std::optional<std::uint64_t> digest(bool host_may_write) const;
+
   /// `device` may access the memory of `owner`.
   void enable_peer(int device, int owner) { peers_.emplace(device, owner); }
   bool disable_peer(int device, int owner) { return peers_.erase({device, owner}) > 0; }
@@ -116,6 +120,9 @@ class KernelMemory final : public DeviceMemory {
   bool may_be_asked_at_once() const override { return true; }
   std::uint64_t allocate_in_kernel(std::size_t bytes) override;
   bool free_in_kernel(std::uint64_t address, std::string& why) override;
+  std::optional<std::uint64_t> digest(bool host_may_write) const override {
+    return map_.digest(host_may_write);
+  }
   std::function<void()> keep_heap() override;
 
  private:

@@ -159,6 +159,14 @@ Stream* Execution::next_unawaited() {
 
 bool Execution::has_unawaited() { return next_unawaited() != nullptr; }
 
+bool Execution::has_other_work() const {
+  for (int device = 0; device < streams_.devices(); ++device) {
+    for (const auto& stream : streams_.of_device(device))
+      if (stream.get() != running_ && !stream->queue.empty()) return true;
+  }
+  return false;
+}
+
 bool Execution::run_unawaited() {
   const Turn turn(*this);
   Stream* const stream = next_unawaited();

@@ -55,6 +55,9 @@ class Execution {
   /// Whether the operation that runs is one of it.
   bool is_unawaited() const { return is_unawaited_; }
 
+  /// Whether streams have work, besides the one whose operation runs now.
+  bool has_other_work() const;
+
   /// Runs one operation, if there is one: a program that polls makes progress.
   void advance(Stream& stream);
 
