@@ -7,6 +7,8 @@
 
 #include <array>
 #include <cerrno>
+#include <cstdint>
+#include <filesystem>
 #include <string_view>
 #include <utility>
 
@@ -77,6 +79,9 @@ bool run(const std::vector<std::string>& arguments, std::string& output) {
   return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
+// With -O2, GCC takes minutes for a larger source.
+constexpr std::uintmax_t kMostForAllOptimizations = std::uintmax_t{1} << 20;
+
 // Exceptions of the interpreter pass through compiled code. Code that loads through a pointer of one type
 // what was stored as another one is normal here. With -fno-trapping-math, GCC would lose the sign of a zero
 // that was converted to an integer and back.
@@ -122,6 +127,9 @@ std::optional<CCompiler> CCompiler::find(const std::string& given) {
 bool CCompiler::compile(const std::string& source, const std::string& object, std::string& why) const {
   std::vector<std::string> arguments{program_};
   arguments.insert(arguments.end(), options_.begin(), options_.end());
+  std::error_code unknown;
+  const std::uintmax_t bytes = std::filesystem::file_size(source, unknown);
+  if (!unknown && bytes > c_compiler::kMostForAllOptimizations) arguments.emplace_back("-O1");
   arguments.insert(arguments.end(), {"-o", object, source});
   return c_compiler::run(arguments, why);
 }

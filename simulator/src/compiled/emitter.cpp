@@ -13,6 +13,9 @@ constexpr unsigned kAs64Bits = 8;
 constexpr unsigned kAsInteger = 16;
 /// Written with bits that may be those of any NaN.
 constexpr unsigned kTakesBits = 32;
+// A function that saves and restores registers in more lines keeps them in memory. The C compiler would take
+// minutes and gigabytes: at each of the many places where a warp meets, hundreds of registers matter.
+constexpr std::size_t kMostMoves = 100'000;
 constexpr unsigned kOfTypes = kAsSingle | kAsDouble | kAs32Bits | kAs64Bits | kAsInteger;
 
 std::string in_brackets(const char* array, Slot slot) {
@@ -65,6 +68,8 @@ void Emitter::note(Slot slot, Type type) {
 void Emitter::start_over() {
   using namespace emission;
   text_.clear();
+  is_in_memory_ = moves_ > kMostMoves;
+  if (is_in_memory_) return;
   for (std::size_t i = 0; i < kinds_.size(); ++i) {
     if (kinds_[i] != Kind::general) continue;
     const unsigned types = uses_[i] & kOfTypes;
@@ -104,7 +109,7 @@ std::string Emitter::variable(Slot slot) const {
     case Kind::loaded_constant:
       return emission::in_brackets("initial", slot);
     case Kind::general:
-      return "r" + std::to_string(slot);
+      return is_in_memory_ ? emission::in_brackets("R", slot) : "r" + std::to_string(slot);
     case Kind::single:
       return "x" + std::to_string(slot);
     case Kind::twofold:
@@ -180,11 +185,14 @@ void Emitter::set(Slot slot, Type type, const std::string& value) {
 
 void Emitter::save(Slot slot) {
   const Kind kind = kinds_[static_cast<std::size_t>(slot)];
-  if (kind == Kind::constant || kind == Kind::loaded_constant) return;
+  if (kind == Kind::constant || kind == Kind::loaded_constant || is_in_memory_) return;
+  ++moves_;
   line("  " + emission::in_brackets("R", slot) + " = " + bits_of(slot) + ";");
 }
 
 void Emitter::restore(Slot slot) {
+  if (is_in_memory_) return;
+  ++moves_;
   const std::string value = emission::in_brackets("R", slot);
   switch (kinds_[static_cast<std::size_t>(slot)]) {
     case Kind::constant:
@@ -224,6 +232,7 @@ std::vector<Slot> Emitter::all_constants() const {
 }
 
 void Emitter::declare() {
+  if (is_in_memory_) return;
   for (std::size_t i = 0; i < kinds_.size(); ++i) {
     const auto slot = static_cast<Slot>(i);
     if (kinds_[i] == Kind::constant || kinds_[i] == Kind::loaded_constant) continue;
@@ -235,11 +244,12 @@ void Emitter::declare() {
 }
 
 void Emitter::need_registers() {
-  if (is_kernel_) line("  if (R == 0) R = c->begin(c);");
+  if (is_kernel_ && !is_in_memory_) line("  if (R == 0) R = c->begin(c);");
 }
 
 void Emitter::begin_thread(const std::vector<Slot>& live) {
   using Value = FrameValue::Kind;
+  if (is_in_memory_) line("  if (R == 0) R = c->begin(c);");
   // A register that is read before it is written holds 0.
   for (const Slot slot : live) {
     if (!is_constant(slot) && kinds_[static_cast<std::size_t>(slot)] != Kind::loaded_constant)

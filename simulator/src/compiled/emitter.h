@@ -69,8 +69,8 @@ class Emitter {
   void begin_thread(const std::vector<Slot>& live);
   void need_registers();
 
-  /// Takes a second look: after all has been translated once, registers that only hold floating-point numbers
-  /// become variables of such a type.
+  /// Takes a second look, after all has been translated once: registers that only hold floating-point numbers
+  /// become variables of such a type, or all stay in memory if moving them would be most of the text.
   void start_over();
   const std::string& text() const { return text_; }
 
@@ -109,6 +109,8 @@ class Emitter {
     Slot from;
   };
   std::vector<Copy> copies_;
+  std::size_t moves_ = 0;  ///< lines that save or restore a register
+  bool is_in_memory_ = false;
   std::string text_;
 };
 

@@ -16,6 +16,12 @@ namespace {
 // So many blocks are begun before the first has ended. More are only where none of them seems to end without
 // others.
 constexpr std::size_t kFewResident = 256;
+// The registers and the memory of resident blocks may take so much of the host's memory without a need.
+constexpr std::size_t kCheapBytes = std::size_t{1} << 29;
+// So many turns each resident block has before there are more of them, although none has ended: if they take
+// little memory, and otherwise. A block that only takes long may have hundreds.
+constexpr std::size_t kFewTurns = 2;
+constexpr std::size_t kManyTurns = 128;
 // So many blocks of a launch that is watched are kept in the order in which they began.
 constexpr std::size_t kMostNamed = 1024;
 
@@ -44,6 +50,13 @@ std::size_t most_resident_of(const Launch& launch) {
   return launch.most_resident == 0 ? kFewResident : launch.most_resident;
 }
 
+std::size_t bytes_of_block(const Program& program, const Launch& launch) {
+  const Function& kernel = *program.functions.front();
+  const std::size_t of_thread = kernel.initial.size() * sizeof(std::uint64_t) + kernel.local_bytes;
+  return launch.block.count() * of_thread + program.signature.static_shared_bytes +
+         launch.dynamic_shared_bytes + 1;
+}
+
 }  // namespace
 
 Grid::Grid(const Program& program, const Launch& launch, DeviceMemory& memory, ProgressListener& listener,
@@ -56,7 +69,8 @@ Grid::Grid(const Program& program, const Launch& launch, DeviceMemory& memory, P
       windows_(program.sites + 1),
       context_(context_of(program, launch)),
       waiting_(clusters_to_begin(launch)),
-      room_(std::min(kFewResident, most_resident_of(launch))),
+      cheap_(std::max<std::size_t>(1, kCheapBytes / bytes_of_block(program, launch))),
+      room_(std::min({kFewResident, cheap_, most_resident_of(launch)})),
       most_resident_(most_resident_of(launch)) {
   // A turn that is over ends at the latest when all instructions of a function have been executed once more.
   constexpr std::uint64_t kLongestTurn = 1 << 12;
@@ -152,7 +166,8 @@ bool Grid::is_endless() {
 // Lets one block run. False if all have ended.
 bool Grid::run_next() {
   std::size_t turn = resident_.size();
-  if (without_end_ > 2 * room_) room_ = std::min(2 * room_, most_resident_);
+  const std::size_t turns = 2 * room_ <= cheap_ ? kFewTurns : kManyTurns;
+  if (without_end_ > turns * room_) room_ = std::min(2 * room_, most_resident_);
   const bool begins = resident_.size() < room_ && (may_begin_ || resident_.empty()) && begin_next();
   if (!begins) {
     if (resident_.empty()) return false;

@@ -128,6 +128,7 @@ class Grid {
   Block* running_ = nullptr;
   std::size_t next_ = 0;  ///< of the resident blocks, the one that goes on next
   bool may_begin_ = true;
+  std::size_t cheap_;            ///< so many resident blocks do not take much memory
   std::size_t room_;             ///< how many may be resident for now
   std::size_t most_resident_;    ///< and at all
   std::size_t without_end_ = 0;  ///< turns since a block has ended
