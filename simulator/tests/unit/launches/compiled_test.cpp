@@ -37,6 +37,35 @@ Ran run_body(const std::string& body, Extent block, Extent grid = {}, std::uint6
   });
 }
 
+// 500 registers matter wherever the warp meets, at 300 places: all of them stay in memory.
+std::string many_registers_at_many_stops() {
+  constexpr unsigned kIntegers = 400;
+  constexpr unsigned kFloats = 100;
+  const auto q = [](unsigned number) { return "%q" + std::to_string(number % kIntegers); };
+  const auto g = [](unsigned number) { return "%g" + std::to_string(number % kFloats); };
+  std::string body = ".reg .b32 %q<400>; .reg .f32 %g<100>;\n";
+  for (unsigned k = 0; k < kIntegers; ++k) {
+    body += "mad.lo.u32 " + q(k) + ", %r1, " + std::to_string(7 * k + 1) + ", 5;\n";
+    if (k < kFloats) body += "mov.b32 " + g(k) + ", " + q(k) + ";\n";
+  }
+  for (unsigned k = 0; k < 300; ++k) {
+    body += "shfl.sync.bfly.b32 %r2, " + q(k) + ", " + std::to_string(1 << k % 5) + ", 31, -1;\n";
+    body += "xor.b32 " + q(13 * k) + ", " + q(13 * k) + ", %r2;\n";
+    body += "fma.rn.f32 " + g(k) + ", " + g(k + 1) + ", 0f3F000000, " + g(k) + ";\n";
+    if (k % 50 == 0) body += "bar.sync 0;\n";
+    if (k == 200) body += "setp.gt.u32 %p1, %r1, 95; @%p1 ret;\n";
+  }
+  body += "mov.u32 %r3, 0;\n";
+  for (unsigned k = 0; k < kIntegers; ++k) body += "add.u32 %r3, %r3, " + q(k) + ";\n";
+  for (unsigned k = 0; k < kFloats; ++k) body += "mov.b32 %r2, " + g(k) + "; xor.b32 %r3, %r3, %r2;\n";
+  return body + "mul.wide.u32 %rd2, %r1, 4; add.u64 %rd2, %rd2, %rd1; st.global.u32 [%rd2], %r3;";
+}
+
+TEST(CompiledKernels, WithManyRegistersAtManyStops) {
+  const Ran ran = run_body(many_registers_at_many_stops(), {128}, {3});
+  expect_no_fault(ran.outcome);
+}
+
 TEST(CompiledKernels, OfNvcc) {
   run_both_ways(ptx::whole, [](FakeDevice& device, std::vector<std::uint64_t>& results) {
     const std::uint64_t in = device.allocate(random_bits(1000, 1));
