@@ -2,7 +2,8 @@
 """Runs the test suites of libraries under `opgate sim`, file by file, and prints what came of each test.
 
 A file whose tests have an end is not run again, so that an interrupted run goes on where it ended. A test
-that does not end in time, or whose process dies, costs itself: its file is run again without it.
+that does not end in time, or whose process dies, costs itself: its file is run again without it. A suite of
+programs has one for each file, without pytest.
 
 exit status: 0 all tests have an end, 2 wrong usage or set-up
 """
@@ -42,9 +43,10 @@ def prepare(name: str, suite: dict, place: Path, torch: str) -> tuple[Path, Path
     if not python.exists():
         uv = [sys.executable, "-m", "uv"]
         run(*uv, "venv", "-q", environment)
-        packages = [f"torch=={torch}", "numpy", "pytest", "pytest-reportlog", *suite["requirements"]]
+        packages = [f"torch=={torch}", "numpy", "pytest", "pytest-reportlog", *suite.get("requirements", [])]
         run(*uv, "pip", "install", "-q", "--compile-bytecode", "--python", python, *packages)
-        run(*uv, "pip", "install", "-q", "--no-deps", "--python", python, "-e", sources)
+        if "tests" in suite:
+            run(*uv, "pip", "install", "-q", "--no-deps", "--python", python, "-e", sources)
     return sources, python
 
 
@@ -67,7 +69,8 @@ class File:
             self.log.unlink(missing_ok=True)
             without = [f"--deselect={test}" for test in self.tests]
             words = [*command, self.name, f"--report-log={self.log}", *without]
-            ended_in_time, status = self.watch(words, limit)
+            ended_in_time, status, peak = watch(words, self.sources, self.log, limit)
+            self.peak = max(self.peak, peak)
             running = self.read_log()
             if running is None:
                 break
@@ -76,28 +79,6 @@ class File:
         seconds = time.monotonic() - begin
         facts = {"seconds": seconds, "peak_gb": self.peak, "status": status, "tests": self.tests}
         self.result.write_text(json.dumps(facts, indent=1))
-
-    def watch(self, words: list[str], limit: float) -> tuple[bool, int]:
-        """Whether the program ended before no test had ended for so many seconds, and its status."""
-        with self.log.with_suffix(".txt").open("ab") as output:
-            process = subprocess.Popen(
-                words, cwd=self.sources, stdout=output, stderr=output, start_new_session=True
-            )
-        size, since = 0, time.monotonic()
-        try:
-            while process.poll() is None:
-                time.sleep(0.5)
-                self.peak = max(self.peak, memory_of(process.pid))
-                now = self.log.stat().st_size if self.log.exists() else 0
-                if now != size:
-                    size, since = now, time.monotonic()
-                if time.monotonic() - since > limit:
-                    return False, -signal.SIGKILL
-            return True, process.returncode
-        finally:
-            if process.poll() is None:
-                os.killpg(process.pid, signal.SIGKILL)
-                process.wait()
 
     def read_log(self) -> str | None:
         """Notes how tests have ended. The test that was running, if there was one."""
@@ -119,6 +100,56 @@ class File:
             if any(title == "opgate sim" for title, _ in report.get("sections", [])):
                 entry["outcome"] = "finding"
         return running
+
+
+class Program:
+    """A program that runs its own tests, and what it came to."""
+
+    def __init__(self, file: Path, results: Path) -> None:
+        self.name = file.name
+        self.file = file
+        self.findings = results / f"{file.name}.findings"
+        self.result = results / f"{file.name}.json"
+
+    def run(self, sim: list[str], python: Path, limit: float) -> None:
+        """Until it ends, or for so many seconds."""
+        begin = time.monotonic()
+        self.findings.unlink(missing_ok=True)
+        words = [*sim, "--report", str(self.findings), "--", str(python), str(self.file)]
+        in_time, status, peak = watch(words, self.file.parent, self.result.with_suffix(""), limit)
+        lines = self.findings.read_text().splitlines() if self.findings.exists() else []
+        found = [json.loads(line) for line in lines]
+        mistakes = [one for one in found if one["tool"] not in ("start", "schedule", "unsupported")]
+        owed = [one for one in found if one["tool"] == "unsupported"]
+        first = (mistakes or owed or [{}])[0]
+        words = f"{first['kernel']}: {first['message']}" if "kernel" in first else f"status {status}"
+        outcome = "passed" if status == 0 else "owed" if owed else "failed"
+        outcome = "no end" if not in_time else "finding" if mistakes else outcome
+        seconds = time.monotonic() - begin
+        test = {"outcome": outcome, "seconds": seconds, "words": words}
+        facts = {"seconds": seconds, "peak_gb": peak, "status": status, "tests": {self.name: test}}
+        self.result.write_text(json.dumps(facts, indent=1))
+
+
+def watch(words: list[str], folder: Path, log: Path, limit: float) -> tuple[bool, int, float]:
+    """Whether the command ended before its log had not grown for so many seconds, its status, and its peak."""
+    with log.with_suffix(".txt").open("ab") as output:
+        process = subprocess.Popen(words, cwd=folder, stdout=output, stderr=output, start_new_session=True)
+    size, since, peak = 0, time.monotonic(), 0.0
+    try:
+        while process.poll() is None:
+            time.sleep(0.5)
+            peak = max(peak, memory_of(process.pid))
+            now = log.stat().st_size if log.exists() else 0
+            if now != size:
+                size, since = now, time.monotonic()
+            if time.monotonic() - since > limit:
+                return False, -signal.SIGKILL, peak
+        return True, process.returncode, peak
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
 
 
 def last_words(text: dict | None) -> str:
@@ -149,6 +180,13 @@ def memory_of(process: int) -> float:
     return total / 1e9
 
 
+def files_of(suite: dict, sources: Path) -> list[Path]:
+    """Its files of tests, or its programs."""
+    if "programs" in suite:
+        return sorted(file for folder in suite["programs"] for file in (sources / folder).glob("*.py"))
+    return sorted(file for folder in suite["tests"] for file in (sources / folder).rglob("test_*.py"))
+
+
 def main() -> None:
     """Reads the command line, runs the suites and prints the table."""
     suites = tomllib.loads((HERE / "suites.toml").read_text())
@@ -168,16 +206,19 @@ def main() -> None:
         sources, python = prepare(name, suite, options.place.resolve(), options.torch)
         results = options.place.resolve() / f"{name}-results"
         results.mkdir(exist_ok=True)
-        files = sorted(file for folder in suite["tests"] for file in (sources / folder).rglob("test_*.py"))
+        sim = [options.opgate, "sim", "--tool", options.tool, "--seconds", "0"]
+        arguments = ["-q", "-p", "no:cacheprovider", *suite.get("arguments", [])]
         left_out = suite.get("left_out", {})
-        for path in files:
-            file = File(path, sources, results)
+        for path in files_of(suite, sources):
+            file = Program(path, results) if "programs" in suite else File(path, sources, results)
             if options.chosen not in file.name or file.name in left_out:
                 continue
-            if not file.result.exists():
-                sim = [options.opgate, "sim", "--tool", options.tool, "--seconds", "0", "--"]
-                arguments = ["-q", "-p", "no:cacheprovider", *suite["arguments"]]
-                file.run([*sim, str(python), "-m", "pytest", *arguments], options.limit)
+            if file.result.exists():
+                pass
+            elif isinstance(file, Program):
+                file.run(sim, python, options.limit)
+            else:
+                file.run([*sim, "--", str(python), "-m", "pytest", *arguments], options.limit)
             facts = json.loads(file.result.read_text())
             counts = Counter(test["outcome"] for test in facts["tests"].values())
             shown = ", ".join(f"{count} {outcome}" for outcome, count in sorted(counts.items()))

@@ -27,6 +27,14 @@ TEST(SimulatedFaultDeathTest, NamesTheArgumentOfTheLaunch) {
       });
 }
 
+TEST(SimulatedFaultDeathTest, BeforeAnAllocation) {
+  EXPECT_IN_CHILD("before the start of an allocation of 32 bytes by 64 \\(block", {
+    device_floats(4, 1);
+    store(device_floats(8, 1) - 16, 0, 1);
+    EXPECT_EQ(cudaDeviceSynchronize(), cudaErrorIllegalAddress);
+  });
+}
+
 TEST(SimulatedFaultDeathTest, AfterMemoryWasFreed) {
   EXPECT_IN_CHILD(
       "opgate sim: kernel store, line [0-9]+ of the PTX: .*byte 0 of an allocation of 16 bytes that was "

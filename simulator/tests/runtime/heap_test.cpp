@@ -72,6 +72,21 @@ TEST(Heap, AllMemoryCanBeHadOnceMore) {
   EXPECT_EQ(heap.used(), 0U);
 }
 
+// What is said names the allocation that is closest.
+TEST(Heap, AnAccessBeforeAnAllocationIsNotBehindAnother) {
+  Heap heap = heap_of(0);
+  const std::uint64_t first = heap.allocate(96).value();
+  const std::uint64_t second = heap.allocate(512).value();
+  ASSERT_GT(second, first);
+  EXPECT_EQ(heap.explain(second - 128, 4), "before the start of an allocation of 512 bytes by 128");
+  EXPECT_EQ(heap.closest(second - 128)->begin, second);
+  EXPECT_EQ(heap.explain(first + 100, 4), "past the end of an allocation of 96 bytes by 8");
+  EXPECT_EQ(heap.explain(first - 4, 4), "before the start of an allocation of 96 bytes by 4");
+  heap.release(second);
+  EXPECT_EQ(heap.explain(second - 128, 4),
+            "before the start of an allocation of 512 bytes by 128, which was freed");
+}
+
 TEST(Heap, FreedMemoryIsKeptOutOfUse) {
   Heap heap = heap_of(0);
   const std::uint64_t block = heap.allocate(96).value();

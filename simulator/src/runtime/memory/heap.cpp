@@ -135,10 +135,24 @@ const Allocation* Heap::find_reserved(std::uint64_t address) const {
   return block != nullptr && block->reserved && address < block->end() ? block : nullptr;
 }
 
+const Allocation* Heap::closest(std::uint64_t address) const {
+  const Allocation* const before = nearest(address);
+  const auto after = blocks_.upper_bound(address);
+  if (after == blocks_.end()) return before;
+  const bool is_behind =
+      before == nullptr || (address >= before->end() && address - before->end() > after->first - address);
+  return is_behind ? &after->second : before;
+}
+
 std::string Heap::explain(std::uint64_t address, std::size_t bytes) const {
-  const Allocation* const block = nearest(address);
-  if (block == nullptr || address >= block->end() + plan_.guard) return "not allocated";
+  const Allocation* const block = closest(address);
+  if (block == nullptr || address >= block->end() + plan_.guard || address + plan_.guard < block->begin)
+    return "not allocated";
   const std::string allocation = "an allocation of " + std::to_string(block->bytes) + " bytes";
+  if (address < block->begin) {
+    return "before the start of " + allocation + " by " + std::to_string(block->begin - address) +
+           (block->freed ? ", which was freed" : "");
+  }
   if (address + bytes > block->end()) {
     return "past the end of " + allocation + " by " + std::to_string(address + bytes - block->end()) +
            (block->freed ? ", which was freed" : "");

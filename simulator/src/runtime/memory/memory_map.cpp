@@ -125,7 +125,7 @@ Location MemoryMap::locate(const void* pointer, std::size_t bytes, std::string& 
 
 std::string KernelMemory::place_of(std::uint64_t address) const {
   if (!map_.range().holds(address)) return "";
-  const Allocation* const block = map_.heap_of(address).nearest(address);
+  const Allocation* const block = map_.heap_of(address).closest(address);
   return block == nullptr ? "" : arguments_.place_of(address, *block);
 }
 
