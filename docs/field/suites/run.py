@@ -132,7 +132,7 @@ class Program:
 
 
 def watch(words: list[str], folder: Path, log: Path, limit: float) -> tuple[bool, int, float]:
-    """Whether the command ended before its log had not grown for so many seconds, its status, and its peak."""
+    """Whether it ended before its log had not grown for so many seconds, its status, and its peak in GB."""
     with log.with_suffix(".txt").open("ab") as output:
         process = subprocess.Popen(words, cwd=folder, stdout=output, stderr=output, start_new_session=True)
     size, since, peak = 0, time.monotonic(), 0.0

@@ -77,8 +77,8 @@ class Heap {
   /// The allocation that begins last before the address, also a freed one, or null.
   const Allocation* nearest(std::uint64_t address) const;
 
-  /// The allocation, live or freed, that an address lies in or comes closest to, or null. Between two that are
-  /// as close, it is the one before the address.
+  /// The allocation, live or freed, that an address lies in or comes closest to, or null. Of two that are as
+  /// close, it is the one before the address.
   const Allocation* closest(std::uint64_t address) const;
 
   /// What is wrong with an access, for people: "past the end of an allocation of 96 bytes by 4".
