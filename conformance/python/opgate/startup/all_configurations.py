@@ -87,7 +87,7 @@ class Memory:
 
 
 def as_host(address: int) -> int:
-    """Where the host may read and write the device memory at this address."""
+    """Where the host can read and write the device memory at this address."""
     view = ctypes.CDLL(None).opgate_sim_host_view
     view.restype = ctypes.c_void_p
     return int(view(ctypes.c_void_p(address)))
@@ -191,14 +191,15 @@ def run_all() -> None:
                     return run_with(self, config, arguments, keywords)
                 except refusals:  # of another key, with which the configuration does not work
                     return run(self, *arguments, **keywords)
-        names = {**dict(zip(self.arg_names, arguments, strict=False)), **keywords}
+        positional = dict(zip(self.arg_names, arguments, strict=False))
+        names = {**positional, **keywords}
         dtypes = [str(value.dtype) for value in names.values() if hasattr(value, "dtype")]
         key = (id(self), *(str(names.get(name)) for name in self.keys), *dtypes)
         is_due = len(self.configs) > 1 and SWEEP.forced is None and key not in SWEEP.done
         if not is_due or torch.cuda.is_current_stream_capturing():
             return run(self, *arguments, **keywords)
         SWEEP.done.add(key)
-        self.nargs = dict(zip(self.arg_names, arguments, strict=False))
+        self.nargs = positional
         configs = self.prune_configs(keywords)
         memory = Memory(names)
         before, tuned = memory.take(), len(self.cache)
