@@ -266,10 +266,20 @@ std::vector<std::string> parts_of_schedule(const SimOptions& options) {
   return parts;
 }
 
+// Before the program begins.
+void refuse_unknown_revision(const std::string& revision, const fs::path& log) {
+  const Command command{{"git", "rev-parse", "--verify", "--quiet", revision + "^{commit}"}, {}};
+  if (run_to_end(command, fs::current_path(), log, Errors::logged) != 0)
+    throw setup_error("--changed-since {}: git knows no such commit in {}", revision,
+                      fs::current_path().string());
+}
+
 int sim(const SimOptions& options) {
   if (const auto missing = missing_simulator()) throw SetupError(*missing);
   const std::vector<std::string> parts = parts_of_schedule(options);
   const ScratchFolder scratch("opgate-sim");
+  if (!options.program.changed_since.empty())
+    refuse_unknown_revision(options.program.changed_since, scratch.folder() / "git");
   const fs::path file =
       options.report.empty() ? scratch.folder() / "report.jsonl" : fs::absolute(options.report);
   make_empty(file);
@@ -345,6 +355,11 @@ std::function<int()> declare(CommandLine& app) {
          "names, or all, on the inputs of its calls; a test of pytest fails if it fails with one of them")
       .one_of({"first", "all"})
       .shows_default();
+  app.add_option(
+      "--changed-since REV", options->program.changed_since,
+      "run only tests of pytest that reach a kernel of Triton which has changed since this commit, "
+      "by what `recorded/kernels_of_tests.jsonl` knows from earlier runs with this option; tests "
+      "of which it does not know this run, too");
   app.add_option("--memory SIZE", options->program.memory,
                  "how much of the machine's memory a process of the program may take, such as 6G; a test of "
                  "pytest that needs more is owed; by default 85 % of what the machine has")

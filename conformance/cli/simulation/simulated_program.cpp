@@ -63,6 +63,9 @@ Command command_of(const SimulatedProgram& program, const ChosenOrder& order,
   command.environment["OPGATE_SIM_RECOVER"] = "1";
   command.environment["OPGATE_SIM_EAGER"] = program.streams == "early" ? "1" : "0";
   command.environment["OPGATE_SIM_AUTOTUNE"] = program.autotune;
+  command.environment["OPGATE_CHANGED_SINCE"] = program.changed_since;
+  command.environment["OPGATE_KERNELS_OF_TESTS"] =
+      (std::filesystem::current_path() / "recorded" / "kernels_of_tests.jsonl").string();
   if (program.memory != 0)
     command.environment["OPGATE_SIM_HOST_MEMORY"] = std::to_string(std::max<size_t>(program.memory >> 20, 1));
   if (program.uses_ptxas) command.environment["OPGATE_SIM_PTXAS"] = "1";
@@ -77,6 +80,7 @@ std::string command_that_repeats(const SimulatedProgram& program, const ChosenOr
   if (program.devices != usual.devices) text += fmt::format(" --devices {}", program.devices);
   if (program.streams != usual.streams) text += " --streams " + program.streams;
   if (program.autotune != usual.autotune) text += " --autotune " + program.autotune;
+  if (!program.changed_since.empty()) text += " --changed-since " + in_shell(program.changed_since);
   if (program.uses_ptxas) text += " --ptxas";
   text += order.schedule.empty() ? fmt::format(" --seed {} --seconds 0", order.seed)
                                  : " --schedule " + in_shell(order.schedule);

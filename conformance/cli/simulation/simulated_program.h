@@ -16,6 +16,7 @@ struct SimulatedProgram {
   size_t devices = 2;
   std::string streams = "late";
   std::string autotune = "first";  ///< which configurations of a kernel run: `first` or `all`
+  std::string changed_since = {};  ///< a commit; tests of pytest that reach no change since do not run
   bool uses_ptxas = false;
   size_t memory = 0;  ///< bytes of the machine that a process may take; 0: most of them
   std::vector<std::string> program;

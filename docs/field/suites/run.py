@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Runs the test suites of libraries under `opgate sim`, file by file, and prints what came of each test.
+"""Runs the test suites of libraries under `opgate sim`, and prints what came of each file of tests.
 
-A file whose tests have an end is not run again, so that an interrupted run goes on where it ended. A test
-that does not end in time, or whose process dies, costs itself: its file is run again without it. A suite of
-programs has one for each file, without pytest.
+The tests of a suite run in several workers of pytest-xdist. A test that does not end in time, or whose
+worker dies, costs itself. Tests that have an end are not run again, so that an interrupted run goes on where
+it ended. A suite of programs has one test for each file, without pytest.
 
 exit status: 0 all tests have an end, 2 wrong usage or set-up
 """
@@ -18,13 +18,13 @@ import subprocess
 import sys
 import time
 import tomllib
-from collections import Counter
+from collections import Counter, defaultdict
 from pathlib import Path
 
 import psutil
 
 HERE = Path(__file__).resolve().parent
-MOST_RUNS_OF_A_FILE = 40
+LIMIT_OF_ONE_PROGRAM = 100
 
 
 def run(*words: str | Path, folder: Path | None = None) -> None:
@@ -43,152 +43,166 @@ def prepare(name: str, suite: dict, place: Path, torch: str) -> tuple[Path, Path
     if not python.exists():
         uv = [sys.executable, "-m", "uv"]
         run(*uv, "venv", "-q", environment)
-        packages = [f"torch=={torch}", "numpy", "pytest", "pytest-reportlog", *suite.get("requirements", [])]
+        tools = ["pytest", "pytest-reportlog", "pytest-xdist", "pytest-timeout"]
+        packages = [f"torch=={torch}", "numpy", *tools, *suite.get("requirements", [])]
         run(*uv, "pip", "install", "-q", "--compile-bytecode", "--python", python, *packages)
         if "tests" in suite:
             run(*uv, "pip", "install", "-q", "--no-deps", "--python", python, "-e", sources)
     return sources, python
 
 
-class File:
-    """One file of tests, and what its tests came to: a JSON file beside pytest's own log."""
+class Tests:
+    """What the tests of a suite came to, by file: kept in `ended.json` beside pytest's own output."""
 
-    def __init__(self, file: Path, sources: Path, results: Path) -> None:
-        self.name = str(file.relative_to(sources))
-        self.sources = sources
-        self.log = results / (self.name.replace("/", "-") + ".log.jsonl")
-        self.result = self.log.with_suffix("").with_suffix(".json")
-        self.tests: dict[str, dict] = {}
-        self.peak = 0.0
+    def __init__(self, results: Path) -> None:
+        self.file = results / "ended.json"
+        self.log = results / "log.jsonl"
+        self.ended: dict[str, dict] = json.loads(self.file.read_text()) if self.file.exists() else {}
 
-    def run(self, command: list[str], limit: float) -> None:
-        """Until each test has an end."""
-        begin = time.monotonic()
-        status = 0
-        for _ in range(MOST_RUNS_OF_A_FILE):
-            self.log.unlink(missing_ok=True)
-            without = [f"--deselect={test}" for test in self.tests]
-            words = [*command, self.name, f"--report-log={self.log}", *without]
-            ended_in_time, status, peak = watch(words, self.sources, self.log, limit)
-            self.peak = max(self.peak, peak)
-            running = self.read_log()
-            if running is None:
-                break
-            end = f"no end in {limit:.0f} s" if not ended_in_time else f"the process died, status {status}"
-            self.tests[running] = {"outcome": "no end", "seconds": limit, "words": end}
-        seconds = time.monotonic() - begin
-        facts = {"seconds": seconds, "peak_gb": self.peak, "status": status, "tests": self.tests}
-        self.result.write_text(json.dumps(facts, indent=1))
+    def run(self, words: list[str], sources: Path, options: argparse.Namespace) -> None:
+        """Those that have no end yet."""
+        self.read_log()
+        words = [
+            *[*words, "-q", "-n", str(options.workers), "--dist", "loadfile", f"--report-log={self.log}"],
+            *["--timeout", str(options.limit), "--timeout-method=thread", "-p", "with_little_time"],
+        ]
+        environment = os.environ | {
+            "PYTHONPATH": str(HERE),
+            "SUITE_ENDED": str(self.file),
+            "SUITE_SECONDS_OF_A_FUNCTION": str(options.seconds_of_a_function),
+        }
+        with self.log.with_suffix(".txt").open("ab") as output:
+            process = subprocess.Popen(
+                words, cwd=sources, stdout=output, stderr=output, env=environment, start_new_session=True
+            )
+        peak = 0.0
+        try:
+            while process.poll() is None:
+                time.sleep(0.5)
+                peak = max(peak, largest_process(process.pid))
+        finally:
+            end_all(process)
+            self.read_log()
+            print(f"the largest process had {peak:.1f} GB; pytest's exit status is {process.returncode}")
 
-    def read_log(self) -> str | None:
-        """Notes how tests have ended. The test that was running, if there was one."""
-        running = None
+    def read_log(self) -> None:
+        """Adds to `ended` what pytest has logged, and removes the log."""
         for line in self.log.read_text().splitlines() if self.log.exists() else []:
             report = json.loads(line)
-            if report.get("$report_type") != "TestReport":
-                continue
-            test, phase, outcome = report["nodeid"], report["when"], report["outcome"]
-            running = None if phase == "teardown" else test
-            entry = self.tests.setdefault(test, {"outcome": "passed", "seconds": 0.0, "words": ""})
-            entry["seconds"] += report["duration"]
-            if outcome != "passed":
-                text = report["longrepr"]
-                words = (
-                    text[2] if isinstance(text, list) else text if isinstance(text, str) else last_words(text)
-                )
-                entry.update(outcome=kind_of(outcome, words, "wasxfail" in report), words=words[-600:])
-            if any(title == "opgate sim" for title, _ in report.get("sections", [])):
-                entry["outcome"] = "finding"
-        return running
+            if report.get("$report_type") == "TestReport":
+                self.add(report)
+        self.file.write_text(json.dumps(self.ended, indent=1))
+        self.log.unlink(missing_ok=True)
+
+    def add(self, report: dict) -> None:
+        """One phase of one test."""
+        words = words_of(report["longrepr"])
+        kind = kind_of(report["outcome"], words, "wasxfail" in report)
+        if any(title == "opgate sim" for title, _ in report.get("sections", [])):
+            kind = "finding"
+        entry = self.ended.setdefault(report["nodeid"], {"outcome": "passed", "seconds": 0.0, "words": ""})
+        entry["seconds"] += report["duration"]
+        if kind != "passed" and entry["outcome"] == "passed":
+            entry.update(outcome=kind, words=words[-600:])
+
+    def table(self) -> list[str]:
+        """One line for each file."""
+        by_file: dict[str, list[dict]] = defaultdict(list)
+        for test, facts in self.ended.items():
+            by_file[test.split("::")[0]].append(facts)
+        return [f"{file}: {counted(tests)}" for file, tests in sorted(by_file.items())]
 
 
 class Program:
     """A program that runs its own tests, and what it came to."""
 
     def __init__(self, file: Path, results: Path) -> None:
-        self.name = file.name
         self.file = file
         self.findings = results / f"{file.name}.findings"
         self.result = results / f"{file.name}.json"
 
-    def run(self, sim: list[str], python: Path, limit: float) -> None:
+    def run(self, sim: list[str], python: Path) -> None:
         """Until it ends, or for so many seconds."""
-        begin = time.monotonic()
         self.findings.unlink(missing_ok=True)
         words = [*sim, "--report", str(self.findings), "--", str(python), str(self.file)]
-        in_time, status, peak = watch(words, self.file.parent, self.result.with_suffix(""), limit)
+        begin, peak, in_time = time.monotonic(), 0.0, True
+        with self.result.with_suffix(".txt").open("wb") as output:
+            process = subprocess.Popen(
+                words, cwd=self.file.parent, stdout=output, stderr=output, start_new_session=True
+            )
+        try:
+            while process.poll() is None and in_time:
+                time.sleep(0.5)
+                peak = max(peak, largest_process(process.pid))
+                in_time = time.monotonic() - begin < LIMIT_OF_ONE_PROGRAM
+        finally:
+            end_all(process)
         lines = self.findings.read_text().splitlines() if self.findings.exists() else []
         found = [json.loads(line) for line in lines]
         mistakes = [one for one in found if one["tool"] not in ("start", "schedule", "unsupported")]
         owed = [one for one in found if one["tool"] == "unsupported"]
         first = (mistakes or owed or [{}])[0]
-        words = f"{first['kernel']}: {first['message']}" if "kernel" in first else f"status {status}"
+        status = process.returncode
+        explained = f"{first['kernel']}: {first['message']}" if "kernel" in first else f"status {status}"
         outcome = "passed" if status == 0 else "owed" if owed else "failed"
         outcome = "no end" if not in_time else "finding" if mistakes else outcome
         seconds = time.monotonic() - begin
-        test = {"outcome": outcome, "seconds": seconds, "words": words}
-        facts = {"seconds": seconds, "peak_gb": peak, "status": status, "tests": {self.name: test}}
+        facts = {"outcome": outcome, "seconds": seconds, "peak_gb": peak, "words": explained}
         self.result.write_text(json.dumps(facts, indent=1))
 
 
-def watch(words: list[str], folder: Path, log: Path, limit: float) -> tuple[bool, int, float]:
-    """Whether it ended before its log had not grown for so many seconds, its status, and its peak in GB."""
-    with log.with_suffix(".txt").open("ab") as output:
-        process = subprocess.Popen(words, cwd=folder, stdout=output, stderr=output, start_new_session=True)
-    size, since, peak = 0, time.monotonic(), 0.0
-    try:
-        while process.poll() is None:
-            time.sleep(0.5)
-            peak = max(peak, memory_of(process.pid))
-            now = log.stat().st_size if log.exists() else 0
-            if now != size:
-                size, since = now, time.monotonic()
-            if time.monotonic() - since > limit:
-                return False, -signal.SIGKILL, peak
-        return True, process.returncode, peak
-    finally:
-        if process.poll() is None:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
+def end_all(process: subprocess.Popen) -> None:
+    """Ends the process and what it has started."""
+    if process.poll() is None:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
 
 
-def last_words(text: dict | None) -> str:
-    """The message of an exception."""
+def counted(tests: list[dict]) -> str:
+    """`3 passed, 1 owed; 17 s`."""
+    counts = Counter(test["outcome"] for test in tests)
+    kinds = ", ".join(f"{count} {outcome}" for outcome, count in sorted(counts.items()))
+    return f"{kinds or 'no tests'}; {sum(test['seconds'] for test in tests):.0f} s"
+
+
+def words_of(text: list | str | dict | None) -> str:
+    """The message of a skip or of an exception."""
+    if isinstance(text, list):
+        return str(text[2]).removeprefix("Skipped: ")
+    if isinstance(text, str):
+        return text
     crash = (text or {}).get("reprcrash") or {}
     return str(crash.get("message", ""))
 
 
 def kind_of(outcome: str, words: str, is_expected: bool) -> str:
     """The column of the table."""
+    if words.startswith("left out: "):
+        return "left out"
     if outcome == "skipped":
-        return "xfailed" if is_expected else "owed" if "owed: " in words else "skipped"
+        return "xfailed" if is_expected else "owed" if words.startswith("owed: ") else "skipped"
+    if "crashed while running" in words:
+        return "no end"
     return "finding" if words.startswith("opgate sim: ") else outcome
 
 
-def memory_of(process: int) -> float:
-    """GB that the process and what it has started take, shared memory once for each."""
-    total = 0
+def largest_process(process: int) -> float:
+    """GB of the largest process among this one and those that it has started."""
     try:
         family = [psutil.Process(process), *psutil.Process(process).children(recursive=True)]
     except psutil.NoSuchProcess:
         return 0.0
+    largest = 0
     for each in family:
         try:
-            total += each.memory_info().rss
+            largest = max(largest, each.memory_info().rss)
         except psutil.NoSuchProcess:
             continue
-    return total / 1e9
-
-
-def files_of(suite: dict, sources: Path) -> list[Path]:
-    """Its files of tests, or its programs."""
-    if "programs" in suite:
-        return sorted(file for folder in suite["programs"] for file in (sources / folder).glob("*.py"))
-    return sorted(file for folder in suite["tests"] for file in (sources / folder).rglob("test_*.py"))
+    return largest / 1e9
 
 
 def main() -> None:
-    """Reads the command line, runs the suites and prints the table."""
+    """Reads the command line, runs the suites and prints the tables."""
     suites = tomllib.loads((HERE / "suites.toml").read_text())
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("suites", nargs="*", metavar="SUITE", help=f"from {', '.join(suites)}; default: all")
@@ -197,7 +211,14 @@ def main() -> None:
     )
     parser.add_argument("--opgate", default="opgate", help="the program")
     parser.add_argument("--torch", default="2.15.0")
-    parser.add_argument("--limit", type=float, default=100, help="seconds without the end of a test")
+    parser.add_argument("--workers", type=int, default=2, help="processes of pytest; default: %(default)s")
+    parser.add_argument("--limit", type=int, default=100, help="seconds for a test; default: %(default)s")
+    parser.add_argument(
+        "--seconds-of-a-function",
+        type=float,
+        default=30,
+        help="a test function that has taken so long gets no further parameters; default: %(default)s",
+    )
     parser.add_argument("--tool", default="memory")
     parser.add_argument("-k", dest="chosen", default="", help="only files whose path contains this")
     options = parser.parse_args()
@@ -207,25 +228,32 @@ def main() -> None:
         results = options.place.resolve() / f"{name}-results"
         results.mkdir(exist_ok=True)
         sim = [options.opgate, "sim", "--tool", options.tool, "--seconds", "0"]
-        arguments = ["-q", "-p", "no:cacheprovider", *suite.get("arguments", [])]
-        left_out = suite.get("left_out", {})
-        for path in files_of(suite, sources):
-            file = Program(path, results) if "programs" in suite else File(path, sources, results)
-            if options.chosen not in file.name or file.name in left_out:
-                continue
-            if file.result.exists():
-                pass
-            elif isinstance(file, Program):
-                file.run(sim, python, options.limit)
-            else:
-                file.run([*sim, "--", str(python), "-m", "pytest", *arguments], options.limit)
-            facts = json.loads(file.result.read_text())
-            counts = Counter(test["outcome"] for test in facts["tests"].values())
-            shown = ", ".join(f"{count} {outcome}" for outcome, count in sorted(counts.items()))
-            print(
-                f"{file.name}: {shown or 'no tests'}; {facts['seconds']:.0f} s, {facts['peak_gb']:.1f} GB",
-                flush=True,
+        if "tests" in suite:
+            left_out = suite.get("left_out", {})
+            files = sorted(
+                str(file.relative_to(sources))
+                for folder in suite["tests"]
+                for file in (sources / folder).rglob("test_*.py")
             )
+            chosen = [file for file in files if options.chosen in file and file not in left_out]
+            tests = Tests(results)
+            arguments = ["-p", "no:cacheprovider", *suite.get("arguments", []), *chosen]
+            tests.run([*sim, "--", str(python), "-m", "pytest", *arguments], sources, options)
+            print("\n".join(tests.table()), flush=True)
+            print(f"{name}: {counted(list(tests.ended.values()))}")
+            continue
+        for folder in suite["programs"]:
+            for file in sorted((sources / folder).glob("*.py")):
+                program = Program(file, results)
+                if options.chosen not in file.name:
+                    continue
+                if not program.result.exists():
+                    program.run(sim, python)
+                facts = json.loads(program.result.read_text())
+                print(
+                    f"{file.name}: {facts['outcome']}; {facts['seconds']:.0f} s, {facts['peak_gb']:.1f} GB",
+                    flush=True,
+                )
 
 
 if __name__ == "__main__":

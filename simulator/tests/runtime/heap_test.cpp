@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstring>
+#include <fstream>
 #include <iterator>
 #include <map>
 #include <optional>
@@ -19,12 +21,12 @@ constexpr unsigned char kFill = 0xA5;
 
 // One for all tests, because ranges live as long as the process.
 const AddressRange& range() {
-  static const AddressRange the_range(2, kAddresses);
+  static const AddressRange the_range(2, kAddresses, kFill);
   return the_range;
 }
 
 Heap heap_of(int device) {
-  return {range(), plan_for_host(range().begin_of(device), range().bytes_of_each(), kCapacity, kFill)};
+  return {range(), plan_for_host(range().begin_of(device), range().bytes_of_each(), kCapacity)};
 }
 
 bool filled(std::uint64_t address, std::size_t bytes) {
@@ -44,7 +46,7 @@ TEST(Heap, LiveBlocksNeverMeet) {
       live.erase(victim);
       continue;
     }
-    const std::size_t bytes = random() % (random() % 50 == 0 ? 1'000'000 : 5'000) + 1;
+    const std::size_t bytes = random() % (random() % 50 == 0 ? 6'000'000 : 5'000) + 1;
     const std::optional<std::uint64_t> address = heap.allocate(bytes);
     ASSERT_TRUE(address);
     ASSERT_EQ(*address % 512, 0U);
@@ -125,7 +127,7 @@ TEST(Heap, MemoryOfGraphsKeepsItsAddresses) {
 }
 
 TEST(Heap, SmallBlocksOfKernelsLieCloseTogether) {
-  Heap heap(range(), plan_for_kernels(range().begin_of(0), range().bytes_of_each(), /*capacity=*/64, kFill));
+  Heap heap(range(), plan_for_kernels(range().begin_of(0), range().bytes_of_each(), /*capacity=*/64));
   const std::uint64_t first = heap.allocate(20).value();
   const std::uint64_t second = heap.allocate(20).value();
   EXPECT_EQ(first % 16, 0U);
@@ -136,6 +138,25 @@ TEST(Heap, SmallBlocksOfKernelsLieCloseTogether) {
   EXPECT_TRUE(heap.release(first));
   EXPECT_TRUE(filled(second, 20)) << "the block beside it is freed";
   EXPECT_TRUE(heap.allocate(25));
+}
+
+std::size_t bytes_of_this_process() {
+  std::size_t size = 0, resident = 0;
+  std::ifstream("/proc/self/statm") >> size >> resident;
+  return resident * 4096;
+}
+
+TEST(Heap, PagesTakeMemoryOnceTheyAreWritten) {
+  constexpr std::size_t kMiB = std::size_t{1} << 20;
+  Heap heap = heap_of(0);
+  const std::size_t before = bytes_of_this_process();
+  const std::uint64_t block = heap.allocate(200 * kMiB + 100).value();
+  EXPECT_LT(bytes_of_this_process(), before + 20 * kMiB);
+  std::memset(range().alias(block), 1, 100 * kMiB);
+  EXPECT_GT(bytes_of_this_process(), before + 90 * kMiB);
+  EXPECT_TRUE(filled(block + 100 * kMiB, 100 * kMiB + 100)) << "what is beside the written bytes";
+  EXPECT_TRUE(heap.release(block));
+  EXPECT_LT(bytes_of_this_process(), before + 20 * kMiB);
 }
 
 }  // namespace

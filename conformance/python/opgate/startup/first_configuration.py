@@ -27,8 +27,8 @@ def actions() -> dict[str, Callable[[], None]]:
 
 
 @functools.cache
-def _runs_all() -> bool:
-    """Whether OPGATE_SIM_AUTOTUNE is `all`, as the device reads it: once a kernel is about to run."""
+def runs_all() -> bool:
+    """Whether OPGATE_SIM_AUTOTUNE is `all`. The device must be there."""
     return bool(ctypes.CDLL(None).opgate_sim_autotunes_all())
 
 
@@ -65,7 +65,7 @@ def _without_tuning_in_triton() -> None:
         if times == excluded:
             return excluded
         self.opgate_served = self.nargs
-        if not _runs_all():
+        if not runs_all():
             _report(f"`{self.base_fn.__name__}`", len(self.configs), config)
         return times
 
@@ -110,7 +110,7 @@ def _without_tuning_of_generated_kernels() -> None:
     precompile = CachingAutotuner.precompile
 
     def precompile_first(self: Any, *arguments: Any, **keywords: Any) -> None:
-        if _runs_all():
+        if runs_all():
             return precompile(self, *arguments, **keywords)
         for word in ("coordinate_descent_tuning", "combo_tuning_groups"):
             self.inductor_meta.pop(word, None)

@@ -35,9 +35,9 @@ def pytest_configure(config: pytest.Config) -> None:
     others, _, _ = os.environ.pop("PYTEST_PLUGINS", "").rpartition(__name__)
     if others:
         os.environ["PYTEST_PLUGINS"] = others.rstrip(",")
-    judge = sys.modules.get("opgate_startup_pytest_configurations")
-    if judge is not None:
-        config.pluginmanager.register(judge)
+    for name in ("configurations", "changes"):
+        if plugin := sys.modules.get(f"opgate_startup_pytest_{name}"):
+            config.pluginmanager.register(plugin)
 
 
 class Findings:

@@ -14,6 +14,7 @@ from pathlib import Path
 from types import ModuleType
 
 HERE = Path(__file__).parent
+GENERATED = "torch._inductor.runtime.triton_heuristics"
 
 
 def part(file: Path) -> ModuleType:
@@ -43,9 +44,13 @@ def import_the_other() -> None:
 
 def prepare_pytest() -> None:
     """Tests end with what the simulated devices found while they ran."""
-    if runs_all:
+    if first_configuration.runs_all():
         part(HERE / "all_configurations.py")
         part(HERE / "pytest_configurations.py")
+    if selects_tests:
+        changes = part(HERE / "pytest_changes.py")
+        if "triton" in sys.modules:
+            changes.note_launches()
     part(HERE / "pytest_findings.py").register()
 
 
@@ -54,13 +59,25 @@ def prepare_triton() -> None:
     part(HERE / "triton_parameters.py").name_parameters()
     if "triton" in without_tuning:
         without_tuning.pop("triton")()
-        if runs_all:
+        if first_configuration.runs_all():
             part(HERE / "all_configurations.py").run_all()
+    if selects_tests and "pytest" in sys.modules:
+        part(HERE / "pytest_changes.py").note_launches()
 
 
-without_tuning = part(HERE / "first_configuration.py").actions()
-runs_all = os.environ.get("OPGATE_SIM_AUTOTUNE") == "all"
+def prepare_generated_kernels() -> None:
+    """Kernels that Inductor has made."""
+    without_tuning[GENERATED]()
+    if selects_tests and "pytest" in sys.modules:
+        part(HERE / "pytest_changes.py").note_generated_kernels()
+
+
+first_configuration = part(HERE / "first_configuration.py")
+without_tuning = first_configuration.actions()
+selects_tests = bool(os.environ.get("OPGATE_CHANGED_SINCE"))
 actions = {**without_tuning, "triton": prepare_triton}
+if GENERATED in without_tuning:
+    actions[GENERATED] = prepare_generated_kernels
 if without_tuning and os.environ.get("OPGATE_SIM_REPORT"):
     actions["pytest"] = prepare_pytest
 if "OPGATE_RECORD" in os.environ:

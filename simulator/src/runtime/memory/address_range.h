@@ -9,8 +9,8 @@ namespace opgate::simulator {
 
 class AddressRange {
  public:
-  /// Throws std::bad_alloc if the system refuses the mappings.
-  AddressRange(int devices, std::size_t bytes_of_each);
+  /// `fill`: the byte that unwritten memory holds. Throws std::bad_alloc if the system refuses the mappings.
+  AddressRange(int devices, std::size_t bytes_of_each, unsigned char fill);
 
   /// Whether a pointer lies in the range of any device, allocated or not.
   bool holds(std::uint64_t address) const { return address - begin_ < bytes_; }
@@ -25,15 +25,23 @@ class AddressRange {
   /// Where the simulator may access what lies at a device address.
   std::byte* alias(std::uint64_t address) const { return alias_ + (address - begin_); }
 
-  /// Gives whole pages of a region back to the system; they read as zeros afterwards.
+  /// Makes each byte of a region hold `fill`. If it is large, its pages take memory of the machine only once
+  /// they are written.
+  void fill(std::uint64_t address, std::size_t bytes) const;
+
+  /// Gives whole pages of a region back to the system.
   void drop(std::uint64_t address, std::size_t bytes) const;
 
  private:
+  bool map_unwritten(std::uint64_t first, std::uint64_t last) const;
+
   std::size_t share_;
   std::size_t bytes_;
   std::uint64_t begin_ = 0;
   std::byte* alias_ = nullptr;
   int file_ = -1;
+  unsigned char fill_;
+  int unwritten_ = -1;  // a file of nothing but `fill_`
 };
 
 }  // namespace opgate::simulator

@@ -1,7 +1,6 @@
 #include "runtime/memory/heap.h"
 
 #include <algorithm>
-#include <cstring>
 #include <iterator>
 
 namespace opgate::simulator {
@@ -19,20 +18,14 @@ constexpr std::size_t kGuardInKernels = 256;
 // Freed memory holds addresses only, see `Heap::release`, so much of it can be kept.
 constexpr std::size_t kQuarantineShare = 4;  // a quarter of the device's addresses
 
-// Huge allocations are filled at both ends only: a test that asks for 8 GB for the sake of their indices must
-// not make the system provide all of it.
-constexpr std::size_t kFilledWhole = std::size_t{1} << 30;
-constexpr std::size_t kFilledEnds = std::size_t{64} << 20;
-
 }  // namespace heap
 
-HeapPlan plan_for_host(std::uint64_t begin, std::size_t addresses, std::size_t capacity, unsigned char fill) {
-  return {begin, addresses, capacity, heap::kAlignment, heap::kGuard, fill};
+HeapPlan plan_for_host(std::uint64_t begin, std::size_t addresses, std::size_t capacity) {
+  return {begin, addresses, capacity, heap::kAlignment, heap::kGuard};
 }
 
-HeapPlan plan_for_kernels(std::uint64_t begin, std::size_t addresses, std::size_t capacity,
-                          unsigned char fill) {
-  return {begin, addresses, capacity, heap::kAlignmentInKernels, heap::kGuardInKernels, fill};
+HeapPlan plan_for_kernels(std::uint64_t begin, std::size_t addresses, std::size_t capacity) {
+  return {begin, addresses, capacity, heap::kAlignmentInKernels, heap::kGuardInKernels};
 }
 
 Heap::Heap(const AddressRange& range, const HeapPlan& plan) : range_(&range), plan_(plan) {
@@ -53,21 +46,11 @@ std::optional<std::uint64_t> Heap::allocate(std::size_t bytes) {
     address = take_gap(room);
   }
   if (!address) return std::nullopt;
-  const Allocation& block = blocks_[*address] = {*address, bytes};
+  blocks_[*address] = {*address, bytes};
   used_ += bytes;
   is_used_ = true;
-  fill(block);
+  range_->fill(*address, bytes);
   return address;
-}
-
-void Heap::fill(const Allocation& block) const {
-  std::byte* const data = range_->alias(block.begin);
-  if (block.bytes <= heap::kFilledWhole) {
-    std::memset(data, plan_.fill, block.bytes);
-  } else {
-    std::memset(data, plan_.fill, heap::kFilledEnds);
-    std::memset(data + block.bytes - heap::kFilledEnds, plan_.fill, heap::kFilledEnds);
-  }
 }
 
 bool Heap::release(std::uint64_t address) {
@@ -107,7 +90,7 @@ bool Heap::revive(std::uint64_t address) {
   used_ += block.bytes;
   used_by_graphs_ += block.bytes;
   most_used_by_graphs_ = std::max(most_used_by_graphs_, used_by_graphs_);
-  fill(block);
+  range_->fill(block.begin, block.bytes);
   return true;
 }
 

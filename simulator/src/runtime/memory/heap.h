@@ -30,16 +30,14 @@ struct HeapPlan {
   std::size_t addresses = 0;  ///< guards and freed memory in quarantine use addresses, too
   std::size_t capacity = 0;   ///< how many bytes may be allocated at a time
   std::size_t alignment = 0;
-  std::size_t guard = 0;      ///< at least so many addresses after each allocation stay free
-  unsigned char fill = 0xFF;  ///< the byte that new memory holds
+  std::size_t guard = 0;  ///< at least so many addresses after each allocation stay free
 };
 
 /// For functions of the host, such as cudaMalloc.
-HeapPlan plan_for_host(std::uint64_t begin, std::size_t addresses, std::size_t capacity, unsigned char fill);
+HeapPlan plan_for_host(std::uint64_t begin, std::size_t addresses, std::size_t capacity);
 
 /// For `malloc` in kernels, which is often called for a few bytes.
-HeapPlan plan_for_kernels(std::uint64_t begin, std::size_t addresses, std::size_t capacity,
-                          unsigned char fill);
+HeapPlan plan_for_kernels(std::uint64_t begin, std::size_t addresses, std::size_t capacity);
 
 class Heap {
  public:
@@ -97,7 +95,6 @@ class Heap {
   std::size_t remove_gap(std::map<std::uint64_t, std::size_t>::iterator gap);
 
   std::size_t room_for(std::size_t bytes) const;
-  void fill(const Allocation& block) const;
   void put_into_quarantine(const Allocation& block);
 
   const AddressRange* range_;

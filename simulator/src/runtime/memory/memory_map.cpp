@@ -26,14 +26,15 @@ constexpr std::size_t kMostOfDigest = std::size_t{4} << 30;
 
 MemoryMap::MemoryMap(const Settings& settings)
     : range_(settings.devices,
-             settings.memory_bytes * (memory_map::kAddressesForEachByte + memory_map::kAddressesForKernels)) {
+             settings.memory_bytes * (memory_map::kAddressesForEachByte + memory_map::kAddressesForKernels),
+             settings.fill) {
   const std::size_t of_host = settings.memory_bytes * memory_map::kAddressesForEachByte;
   const std::size_t of_kernels = range_.bytes_of_each() - of_host;
   for (int device = 0; device < settings.devices; ++device) {
     const std::uint64_t begin = range_.begin_of(device);
-    heaps_.emplace_back(range_, plan_for_host(begin, of_host, settings.memory_bytes, settings.fill));
-    heaps_of_kernels_.emplace_back(
-        range_, plan_for_kernels(begin + of_host, of_kernels, memory_map::kHeapOfKernels, settings.fill));
+    heaps_.emplace_back(range_, plan_for_host(begin, of_host, settings.memory_bytes));
+    heaps_of_kernels_.emplace_back(range_,
+                                   plan_for_kernels(begin + of_host, of_kernels, memory_map::kHeapOfKernels));
   }
 }
 
