@@ -7,6 +7,7 @@
 #include <array>
 #include <atomic>
 #include <cctype>
+#include <cstdlib>
 #include <filesystem>
 #include <sstream>
 
@@ -44,6 +45,9 @@ std::map<std::string, std::string> environment_of_compilers() {
       {"OPGATE_PTXAS_FOLDER", folder_of_ptxas().string()}};
   if (const fs::path caches = cache_folder(); !caches.empty())
     environment["TRITON_CACHE_DIR"] = (caches / "triton").string();
+  // The processes that Inductor starts to compile in would compile each configuration of a kernel.
+  if (std::getenv("TORCHINDUCTOR_COMPILE_THREADS") == nullptr)
+    environment["TORCHINDUCTOR_COMPILE_THREADS"] = "1";
   // Where Inductor keeps its own, and not in the home of a user whose name has a space: it compiles nothing
   // in such a folder.
   std::error_code failed;

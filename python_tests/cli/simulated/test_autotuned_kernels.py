@@ -81,3 +81,32 @@ def test_a_program_notes_other_results_and_goes_on_with_the_first(opgate: OpGate
         ("sums_of_short_rows", "B=64")
     ]
     assert "is not tuned" not in run.stderr
+
+
+GENERATED = """
+import torch
+
+@torch.compile
+def add_at(places, x):
+    return torch.zeros(64, device="cuda").index_add(0, places, x)
+
+for _ in range(2):
+    print(add_at(torch.arange(256, device="cuda") % 64, torch.ones(256, device="cuda")).sum().item())
+"""
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("autotune", "processes"), [("first", "2"), ("all", "1")])
+def test_generated_kernels_run_with_several_configurations(
+    opgate: OpGate, tmp_path: Path, autotune: str, processes: str
+) -> None:
+    (tmp_path / "program.py").write_text(GENERATED)
+    words = ("--tool", "memory", "--seconds", "0", "--autotune", autotune)
+    variables = {
+        "TORCHINDUCTOR_COMPILE_THREADS": processes,
+        "TORCHINDUCTOR_FORCE_DISABLE_CACHES": "1",
+        "TMPDIR": str(tmp_path),
+    }
+    run = opgate("sim", *words, "--", sys.executable, "program.py", folder=tmp_path, environment=variables)
+    assert (run.returncode, run.stdout.splitlines()) == (0, ["256.0", "256.0"]), run
+    assert ("of its 2 configurations, the first that works here" in run.stderr) == (autotune == "first")

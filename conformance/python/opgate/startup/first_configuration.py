@@ -114,32 +114,32 @@ def _without_tuning_of_generated_kernels() -> None:
             return precompile(self, *arguments, **keywords)
         for word in ("coordinate_descent_tuning", "combo_tuning_groups"):
             self.inductor_meta.pop(word, None)
-        configs = list(self.configs or [])
-        if len(configs) < 2 or self.compile_results:
+        # Processes that compile for this one have all of them ready.
+        choices = "compile_results" if self.compile_results else "configs"
+        all_choices = list(getattr(self, choices) or [])
+        if len(all_choices) < 2:
             return precompile(self, *arguments, **keywords)
-        for number, config in enumerate(configs, start=1):
-            self.configs = [config]
+        for number, choice in enumerate(all_choices, start=1):
+            setattr(self, choices, [choice])
             try:
                 precompile(self, *arguments, **keywords)
             except RuntimeError:  # by which Inductor reports that no configuration is left
-                if number == len(configs):
+                if number == len(all_choices):
                     raise
                 self.compile_results = []
             else:
-                return _report(f"`{self.fn.__name__}`", len(configs), config)
+                return _report(f"`{self.fn.__name__}`", len(all_choices), getattr(choice, "config", choice))
 
     CachingAutotuner.precompile = precompile_first
-    benchmark = CachingAutotuner.benchmark_all_configs
+    bench = CachingAutotuner.bench
 
-    def in_their_order(self: Any, *arguments: Any, **keywords: Any) -> dict[Any, float]:
-        """Instead of their times, so that the first that works is taken after all have run."""
-        times = benchmark(self, *arguments, **keywords)
-        return {
-            launcher: time if time == float("inf") else place
-            for place, (launcher, time) in enumerate(times.items())
-        }
+    def place_of(self: Any, launcher: Any, *arguments: Any, **keywords: Any) -> float:
+        """Instead of its time, so that the first that works is taken after all have run."""
+        time = bench(self, launcher, *arguments, **keywords)
+        places = {each: place for place, each in enumerate(self.launchers)}
+        return time if time == float("inf") else float(places.get(launcher, len(places)))
 
-    CachingAutotuner.benchmark_all_configs = in_their_order
+    CachingAutotuner.bench = place_of
 
 
 def _without_choice_of_algorithms() -> None:
