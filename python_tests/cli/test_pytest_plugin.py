@@ -73,7 +73,7 @@ def test_items_are_named_after_operator_check_and_device(run_pytest: Pytest) -> 
 def test_what_is_selected_is_run_and_passes(run_pytest: Pytest) -> None:
     result = run_pytest("-q", "-k", "effect and cpu")
     assert result.returncode == 0, result.stdout
-    assert "3 passed" in result.stdout
+    assert "4 passed" in result.stdout
 
 
 def test_a_finding_is_shown_as_the_command_line_does_and_without_a_stack(run_pytest: Pytest) -> None:

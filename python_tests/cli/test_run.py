@@ -36,7 +36,7 @@ def test_a_correct_operator_exits_with_0(finished: Completed) -> None:
 
 def test_the_first_line_says_what_is_run(finished: Completed) -> None:
     assert re.fullmatch(
-        r"OpGate [\d.]+ · torch [\d.]+ · 1 operator, 17 checks, \d+ cases",
+        r"OpGate [\d.]+ · torch [\d.]+ · 1 operator, 18 checks, \d+ cases",
         finished.stdout.splitlines()[0],
     )
 
@@ -57,8 +57,8 @@ def test_a_verbose_run_has_a_column_a_check(opgate: OpGate, project: Path) -> No
     ].splitlines()[2:5]
     assert groups.split() == ["effect", "fake"]
     of_fake = ["accepted", "exists", "metadata", "refuses", "symbolic"]
-    assert names.split() == ["alias", "mutation", "state", *of_fake]
-    assert row.split() == ["identity_conv", "cpu", *["ok"] * 8]
+    assert names.split() == ["alias", "copy_on_write", "mutation", "state", *of_fake]
+    assert row.split() == ["identity_conv", "cpu", *["ok"] * 9]
     assert [row.index("ok"), names.index("alias")] == [groups.index("effect")] * 2
 
 
