@@ -67,7 +67,8 @@ Judgement judge(CallUnderTest& under_test) {
          "register one (TORCH_LIBRARY_IMPL(..., Autograd, m), torch.library.register_autograd), or compose "
          "the operator from differentiable ones"});
   }
-  if (const auto lines = replaced_kernels(op); !lines.empty()) {
+  const auto lines = key.spec->replaced_at.empty() ? replaced_kernels(op) : std::vector<std::string>();
+  if (!lines.empty()) {
     return Judgement::fail(
         {"there is one kernel for each dispatch key",
          lines.size() == 1

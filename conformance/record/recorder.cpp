@@ -3,6 +3,8 @@
 //
 //   OPGATE_RECORD             folder of the logs
 //   OPGATE_RECORD_NAMESPACES  "torchvision,my_ops"; where it is missing, all namespaces but torch's own
+//   OPGATE_RECORD_OPERATORS   "aten::gelu,aten::add.Tensor": only these operators; where it is missing, all
+//                             of the namespaces
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/core/function_schema.h>
 #include <ATen/record_function.h>
@@ -84,6 +86,17 @@ const std::set<std::string, std::less<>> kOwnNamespaces{"_c10d_functional",
                                                         "symm_mem",
                                                         "xnnpack"};
 
+using Names = std::set<std::string, std::less<>>;
+
+Names list_in(const char* variable) {
+  Names names;
+  if (const char* const text = std::getenv(variable)) {
+    std::istringstream list(text);
+    for (std::string name; std::getline(list, name, ',');) names.insert(name);
+  }
+  return names;
+}
+
 struct Kind {
   size_t number = 0;
   uint64_t calls = 0;
@@ -105,14 +118,14 @@ struct OpenCall : at::ObserverContext {
 class Recorder {
  public:
   Recorder() : log_(std::getenv("OPGATE_RECORD") == nullptr ? "" : std::getenv("OPGATE_RECORD")) {
-    if (const char* names = std::getenv("OPGATE_RECORD_NAMESPACES")) {
-      std::istringstream list(names);
-      for (std::string name; std::getline(list, name, ',');) chosen_.insert(name);
-    }
+    chosen_ = list_in("OPGATE_RECORD_NAMESPACES");
+    operators_chosen_ = list_in("OPGATE_RECORD_OPERATORS");
+    for (const std::string& op : operators_chosen_) packets_chosen_.insert(op.substr(0, op.find('.')));
     log_.write({{"torch", kTorchVersion}});
   }
 
   bool is_wanted(std::string_view op) const {
+    if (!packets_chosen_.empty()) return packets_chosen_.contains(op);
     const std::string_view name_space = op.substr(0, op.find("::"));
     if (name_space.size() == op.size()) return false;  // an autograd node or a profiler range of the user's
     // recording/function_recorder/hooks.py chooses functions.
@@ -124,6 +137,7 @@ class Recorder {
     const std::optional<c10::OperatorName> name = call.operator_name();
     if (!name) return nullptr;
     const std::string op = name->overload_name.empty() ? name->name : name->name + "." + name->overload_name;
+    if (!operators_chosen_.empty() && !operators_chosen_.contains(op)) return nullptr;
     // An autograd kernel calls the operator again, below autograd. That counts as the same call.
     for (const std::string& open : open_calls_) {
       if (open == op) return nullptr;
@@ -234,7 +248,9 @@ class Recorder {
 
   std::mutex mutex_;
   RecordingLog log_;
-  std::set<std::string, std::less<>> chosen_;
+  Names chosen_;            // namespaces
+  Names operators_chosen_;  // with their overloads
+  Names packets_chosen_;    // the same without them
   std::map<std::string, OperatorCalls> operators_;
   std::set<std::string> libraries_;
   size_t next_ = 0;

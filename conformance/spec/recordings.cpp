@@ -74,6 +74,7 @@ Spec draft_of(const json& recorded, const std::string& where, bool python_too,
   spec.name = recorded.at("op");
   spec.where = where;
   spec.draft = true;
+  spec.replaced_at = recorded.value("replaced_at", "");
   for (const auto& [device, names] : recorded.at("dtypes").items()) {
     for (const json& name : names) spec.dtypes[known_device(device)].push_back(known_dtype(name));
   }
@@ -84,7 +85,9 @@ Spec draft_of(const json& recorded, const std::string& where, bool python_too,
   }
   const bool in_cpp = is_defined_in_cpp(spec.name);
   // Where Python modules have registered a fake kernel or a derivative, calls without them would fail.
-  spec.in_python = python_too && (!in_cpp || python_kernels.contains(spec.name));
+  // What replaces a kernel of torch's is seen by the process alone that loads modules and libraries.
+  spec.in_python =
+      !spec.replaced_at.empty() || (python_too && (!in_cpp || python_kernels.contains(spec.name)));
   if (!in_cpp) {
     if (!python_too) {
       throw spec_error(

@@ -5,7 +5,8 @@
 //    "rejections": [{"arguments": [...]}, ...],
 //    "samples": [{"arguments": [...], "calls": 12, "layouts": {"x strides (1, 8)": 3}}, ...]}
 //
-// The rejections are calls that always raised; there may be none.
+// The rejections are calls that always raised; there may be none. "replaced_at": "CUDA" names the dispatch
+// key at which the project replaces the kernel of an operator of torch's own.
 #pragma once
 
 #include <opgate/sample.h>

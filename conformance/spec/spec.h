@@ -71,6 +71,8 @@ struct Spec : SpecNames {
   const void* schema_seen = nullptr;           ///< address of the schema's arguments in the dispatcher then
   std::shared_ptr<ClassPromises> torch_class;  ///< null unless the subject is a TorchBind class
   std::string where;                           ///< file:line
+  std::string replaced_at = {};                ///< of torch's own operator: the dispatch key at which the
+                                               ///< project replaces its kernel, "CUDA"
   bool draft = false;                          ///< not finished: what it does not say is not checked
   bool in_python = false;                      ///< written in Python: the Python worker makes its calls
   bool kernels_in_python = false;              ///< the kernels are, too: no C++ program can call them

@@ -127,6 +127,11 @@ int opgate_sim_name_parameters(void* function, const char* names);
 void opgate_sim_run_aten_at_once(int at_once);
 int opgate_sim_aten_at_once(void);
 
+/// Puts kernels in the place of torch's own for CUDA, if torch is loaded and this was not done before; the
+/// first call of the runtime does it otherwise. What a program registers afterwards for an operator of torch
+/// replaces them, as it replaces torch's kernels on a GPU.
+void opgate_sim_replace_kernels_of_torch(void);
+
 /// Whether OPGATE_SIM_LOG is set.
 int opgate_sim_log(void);
 

@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstring>
+#include <nlohmann/json.hpp>
 
 #include "base/build.h"
 #include "base/errors.h"
@@ -36,6 +38,8 @@ struct RecordOptions {
   fs::path into;
   bool anew = false;
   bool simulate = false;
+  std::string over;
+  std::vector<std::string> modules;
   std::vector<std::string> program;
 };
 
@@ -43,15 +47,17 @@ fs::path prefix() { return this_executable().parent_path().parent_path(); }
 
 // The program gets this process's own input, output and process group: it is the user's program, and Ctrl-C
 // is meant for it.
-int run_program(const RecordOptions& options, const fs::path& scratch) {
-  Command command{options.program};
+int run_program(const RecordOptions& options, Command command, const fs::path& scratch) {
   const fs::path preload = scratch / "libopgate_preload.so";
   fs::create_symlink(prefix() / "lib" / "libopgate_preload.so", preload);
-  command.environment = {{"OPGATE_RECORD", scratch.string()},
-                         {"OPGATE_RECORD_LIBRARY", (prefix() / "lib" / "libopgate_record.so").string()},
-                         {"OPGATE_RECORD_TORCH", kTorchVersion},
-                         {"LD_PRELOAD", before_present(preload.string(), "LD_PRELOAD")},
-                         {"PYTHONPATH", python_path_with_startup()}};
+  std::string path = python_path_with_startup();
+  if (const auto packages = command.environment.find("PYTHONPATH"); packages != command.environment.end())
+    path += ":" + packages->second;
+  command.environment["PYTHONPATH"] = path;
+  command.environment["OPGATE_RECORD"] = scratch.string();
+  command.environment["OPGATE_RECORD_LIBRARY"] = (prefix() / "lib" / "libopgate_record.so").string();
+  command.environment["OPGATE_RECORD_TORCH"] = kTorchVersion;
+  command.environment["LD_PRELOAD"] = before_present(preload.string(), "LD_PRELOAD");
   if (options.simulate) {
     std::map<std::string, std::string> simulator = simulator_environment();
     command.environment["LD_PRELOAD"] = preload.string() + ":" + simulator.at("LD_PRELOAD");
@@ -64,6 +70,31 @@ int run_program(const RecordOptions& options, const fs::path& scratch) {
   if (!options.functions.empty())
     command.environment["OPGATE_RECORD_FUNCTIONS"] = fmt::format("{}", fmt::join(options.functions, ","));
   return run_here(command);
+}
+
+// The type of the device whose tensors reach kernels at the key.
+std::string device_at(const std::string& key) {
+  const std::string backend = key.starts_with("Autograd") ? key.substr(std::strlen("Autograd")) : key;
+  for (const auto& [name, device] : {std::pair("CPU", "cpu"), std::pair("CUDA", "cuda")})
+    if (backend == name) return device;
+  throw setup_error(
+      "--over {}: not a dispatch key of one device; there are CPU, CUDA, AutogradCPU and AutogradCUDA", key);
+}
+
+// What calls the operators whose kernels the project replaces: the samples of torch's own tests.
+Command caller_of_samples(const RecordOptions& options, const Config& config) {
+  std::vector<std::string> libraries;
+  for (const std::string& name : config.libraries) libraries.push_back(config.find_library(name).string());
+  std::vector<std::string> modules = config.modules;
+  for (const std::string& module : options.modules)
+    if (std::ranges::find(modules, module) == modules.end()) modules.push_back(module);
+  Programs programs = this_program(config);
+  programs.python_path.push_back(fs::current_path());
+  return python_command(programs, "opgate.overrides.calls",
+                        {{"key", options.over},
+                         {"device", device_at(options.over)},
+                         {"libraries", libraries},
+                         {"modules", modules}});
 }
 
 // "2 operators and 1 function"
@@ -101,12 +132,15 @@ void print_table(const Recording& recording, const fs::path& folder) {
 }
 
 // Writes a first opgate.toml, or says what an existing one lacks.
-void offer_config(const Recording& recording, const std::optional<Config>& config, const fs::path& folder) {
+void offer_config(const RecordOptions& options, const Recording& recording,
+                  const std::optional<Config>& config, const fs::path& folder) {
   if (!config) {
     const fs::path file = fs::current_path() / "opgate.toml";
     Config first;
     first.output = fs::current_path() / ".opgate";
-    const ImportableModules python = importable_modules(recording, this_program(first));
+    ImportableModules python = importable_modules(recording, this_program(first));
+    python.modules.insert(python.modules.end(), options.modules.begin(), options.modules.end());
+    if (!options.modules.empty()) python.python_path.push_back(fs::current_path());
     std::vector<fs::path> kernels;
     for (const KernelFolder& kernel : recording.kernels) kernels.push_back(kernel.folder);
     write_first_config(file, {.libraries = libraries_with_needs(recording),
@@ -163,17 +197,26 @@ int record(const RecordOptions& options) {
                               : (config ? config->file.parent_path() : fs::current_path()) / "recorded";
   if (const auto missing = missing_simulator(); options.simulate && missing)
     throw setup_error("--sim: {}", *missing);
+  if (options.program.empty() == options.over.empty())
+    throw SetupError(options.over.empty() ? "name a program to record: opgate record -- pytest tests/"
+                                          : "--over calls the samples of torch's tests and takes no program");
+  std::optional<ReplacedAt> replaced;
+  if (!options.over.empty()) replaced = {options.over, device_at(options.over)};
   const ScratchFolder scratch("opgate-record");
-  const int status = run_program(options, scratch.folder());
-  const Recording recording = collect_recordings(scratch.folder(), folder, options.anew);
+  const Command command =
+      replaced ? caller_of_samples(options, config.value_or(Config{})) : Command{options.program};
+  const int status = run_program(options, command, scratch.folder());
+  const Recording recording = collect_recordings(scratch.folder(), folder, options.anew, replaced);
   const std::string ended = ending(status);
+  if (replaced && recording.operators.empty())
+    return WIFEXITED(status) ? kUsageOrSetup : 128 + WTERMSIG(status);
   if (recording.operators.empty()) {
     if (status != 0) fmt::print(stderr, "opgate: the program ended with {}\n", ended);
     nothing_recorded(options, recording);
   }
   print_table(recording, folder);
-  offer_config(recording, config, folder);
-  say_what_is_unknown(recording);
+  offer_config(options, recording, config, folder);
+  if (!replaced) say_what_is_unknown(recording);
   if (status != 0) {
     const bool died = WIFSIGNALED(status) && !recording.unknown.empty();
     fmt::print("the program ended with {}; the calls that it made until then are kept{}\n", ended,
@@ -201,11 +244,18 @@ std::function<int()> declare(CommandLine& app) {
                  "also these Python functions, as module:name, with * and ? for any characters; functions of "
                  "extension modules that take tensors, autograd Functions and functions that launch Triton "
                  "kernels are recorded without being named");
+  app.add_option(
+      "--over KEY", options->over,
+      "find the kernels that the project's libraries and modules register for torch's own operators "
+      "at this dispatch key, such as CUDA, and record the samples of torch's tests for them instead "
+      "of a program");
+  app.add_option("--module NAME", options->modules,
+                 "with --over: a Python module that registers such kernels when it is imported");
   app.add_option("--into FOLDER", options->into,
                  "folder for the samples; by default `recorded` of opgate.toml, or `recorded` beside it");
   app.add_flag("--anew", options->anew,
                "discard earlier recordings of the recorded operators instead of adding to them");
-  app.takes_program(options->program);
+  app.takes_program(options->program, /*is_required=*/false);
   return [=] { return record(*options); };
 }
 

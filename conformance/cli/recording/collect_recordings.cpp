@@ -356,7 +356,8 @@ std::string file_name(std::string op) {
   return op + ".json";
 }
 
-RecordedOperator write(const std::string& op, Seen& seen, const fs::path& folder, bool anew) {
+RecordedOperator write(const std::string& op, Seen& seen, const fs::path& folder, bool anew,
+                       const std::optional<ReplacedAt>& replaced) {
   RecordedOperator told;
   told.left_out = seen.left_out;
   std::vector<Call*> calls;
@@ -384,7 +385,7 @@ RecordedOperator write(const std::string& op, Seen& seen, const fs::path& folder
   bool differentiated = known.value("differentiated", false);
   if (known.contains("dtypes")) known.at("dtypes").get_to(dtypes);
   for (Call* call : calls) {
-    std::string device = "cpu";
+    std::string device = replaced ? replaced->device : "cpu";
     for (json& argument : call->arguments) {
       for (const json* tensor : tensors_of(argument)) {
         if (tensor->at("device") != "cpu") device = tensor->at("device");
@@ -407,6 +408,7 @@ RecordedOperator write(const std::string& op, Seen& seen, const fs::path& folder
             {"calls", told.calls + known.value("calls", uint64_t{0})},
             {"dtypes", dtypes},
             {"differentiated", differentiated}};
+  if (replaced) head["replaced_at"] = replaced->key;
   if (!seen.tuples.empty()) head["tuples"] = seen.tuples;
   if (!told.left_out.empty()) head["left_out"] = told.left_out;
   AtomicFile(file, text_of(head, kept, rejections)).commit();
@@ -421,7 +423,8 @@ RecordedOperator write(const std::string& op, Seen& seen, const fs::path& folder
 
 }  // namespace
 
-Recording collect_recordings(const fs::path& logs, const fs::path& recorded, bool anew) {
+Recording collect_recordings(const fs::path& logs, const fs::path& recorded, bool anew,
+                             const std::optional<ReplacedAt>& replaced) {
   std::map<std::string, Seen> seen;
   OperatorOrigins origins;
   std::vector<fs::path> files;
@@ -446,7 +449,7 @@ Recording collect_recordings(const fs::path& logs, const fs::path& recorded, boo
   for (const std::vector<json>& lines : logs_read) read_log(lines, functions, seen, origins);
   Recording recording;
   for (auto& [op, what] : seen) {
-    RecordedOperator& recorded_operator = recording.operators[op] = write(op, what, recorded, anew);
+    RecordedOperator& recorded_operator = recording.operators[op] = write(op, what, recorded, anew, replaced);
     recorded_operator.written = functions.written_by(op);
   }
   origins.find(recording);

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -42,10 +43,18 @@ struct Recording {
   std::vector<std::string> unknown;                ///< operators whose library or module was not found
 };
 
+/// The dispatch key at which a project replaces kernels of torch's operators, and the type of the device
+/// whose tensors reach it: "CUDA", "cuda".
+struct ReplacedAt {
+  std::string key;
+  std::string device;
+};
+
 /// Reads the logs in the folder `logs` (see record/log.h) and writes one file for each operator into the
-/// folder `recorded`. Samples of earlier recordings are kept unless `anew`. Throws SetupError if a file
-/// cannot be written.
+/// folder `recorded`. Samples of earlier recordings are kept unless `anew`. With `replaced`, the recorded
+/// calls are samples for the kernels at that key, on its device. Throws SetupError if a file cannot be
+/// written.
 Recording collect_recordings(const std::filesystem::path& logs, const std::filesystem::path& recorded,
-                             bool anew);
+                             bool anew, const std::optional<ReplacedAt>& replaced = {});
 
 }  // namespace opgate

@@ -53,9 +53,9 @@ void CommandLine::footer(std::string text) { app_.footer(std::move(text)); }
 
 void CommandLine::hidden() { app_.group(""); }
 
-void CommandLine::takes_program(std::vector<std::string>& program) {
+void CommandLine::takes_program(std::vector<std::string>& program, bool is_required) {
   app_.add_option("PROGRAM", program, "the program and its arguments; options of opgate stand before it")
-      ->required();
+      ->required(is_required);
   program_ = &program;
 }
 

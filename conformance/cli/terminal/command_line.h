@@ -45,7 +45,7 @@ class CommandLine {
   void hidden();  ///< leaves the subcommand out of --help
   /// Everything after `--`, or from the first word that is no option of this subcommand and no value of one,
   /// is another program and its arguments, which are left as they are.
-  void takes_program(std::vector<std::string>& program);
+  void takes_program(std::vector<std::string>& program, bool is_required = true);
 
   /// `name` is as --help shows it: "-k,--keep FILE" with the placeholder for the value, or "FILE" for a
   /// positional argument. Defined for std::string, std::filesystem::path, int, size_t, int64_t, double, and

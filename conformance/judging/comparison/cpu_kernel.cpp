@@ -6,8 +6,8 @@
 namespace opgate {
 
 bool has_cpu_kernel_as_reference(const Spec& spec) {
-  return spec.draft && spec.reference == nullptr && spec.op &&
-         spec.op->hasKernelForDispatchKey(c10::DispatchKey::CPU);
+  if (!spec.draft || spec.reference != nullptr || !spec.op) return false;
+  return spec.op->hasKernelForDispatchKey(c10::DispatchKey::CPU) || !spec.replaced_at.empty();
 }
 
 std::optional<Outcome> call_of_cpu_kernel(const CallKey& key, ValueCache& values) {

@@ -10,7 +10,7 @@ namespace opgate {
 
 /// Whether nothing else says what the operator returns, and it has a kernel that is registered for the CPU: a
 /// draft without a reference. Kernels for all devices (Composite...) do not count: there is nothing to
-/// compare them with.
+/// compare them with, unless the project replaces them at one device's key.
 bool has_cpu_kernel_as_reference(const Spec& spec);
 
 /// What the kernel for the CPU returns for the same call. None if has_cpu_kernel_as_reference() is false, or

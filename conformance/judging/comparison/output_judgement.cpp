@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "compare/float_format.h"
 #include "compare/widen.h"
+#include "judging/comparison/cpu_kernel.h"
 #include "judging/comparison/scale_of_terms.h"
 #include "layouts/geometry.h"
 #include "spec/recordings.h"
@@ -60,8 +61,14 @@ Judgement refusal_of_sample(const CallKey& key, const Outcome& call) {
 
 std::optional<Judgement> refused_sample(CallUnderTest& under_test) {
   const Outcome& call = under_test.observed().outcome;
-  if (call.ok() || !under_test.key().is_contiguous()) return std::nullopt;
-  return refusal_of_sample(under_test.key(), call);
+  const CallKey& key = under_test.key();
+  if (call.ok() || !key.is_contiguous()) return std::nullopt;
+  if (key.spec->replaced_at.empty()) return refusal_of_sample(key, call);
+  // The sample is none of the project's, and was recorded with other dtypes as well.
+  if (!call_of_cpu_kernel(key, under_test.cache().values))
+    return Judgement::owed("torch's own kernel refuses this sample in this dtype, too");
+  return Judgement::fail({"the kernel takes what the kernel of torch takes that it replaces",
+                          fmt::format("it raises: {}", call.raised->message)});
 }
 
 Judgement judge_missing_package(CallUnderTest& under_test, const std::string& promised,

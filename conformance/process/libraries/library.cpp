@@ -9,6 +9,7 @@
 #include <set>
 #include <string_view>
 
+#include <opgate_sim/loaded.h>
 #include "base/errors.h"
 #include "device/accelerator.h"
 
@@ -104,6 +105,8 @@ std::optional<LoadFailure> try_load(const fs::path& file) {
     throw setup_error("library {} is missing; build it, or correct its path", file.string());
   WithoutOverrides handler;
   const c10::WarningUtils::WarningHandlerGuard warnings(&handler);
+  // Before the library does the same.
+  if (const auto replace = OPGATE_SIMULATED(opgate_sim_replace_kernels_of_torch)) replace();
 
   while (true) {
     try {

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
+import json
 import re
 import sys
 from collections.abc import Collection, Iterable
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -14,6 +17,7 @@ from torch._library.utils import can_generate_trivial_fake_impl
 
 from opgate import _engine
 from opgate.modules.kernel_folders import registered_name, stable_name
+from opgate.request import UserError
 
 # torch.library.define(NAME, SCHEMA) registers from this file of torch, whatever code calls it.
 DEFINED_BY_NAME = torch.library.__file__
@@ -73,6 +77,41 @@ def defined_in(files: Collection[str], operators: Iterable[str], namespaces: Col
     unknown = {name for name, place in places.items() if not place}
     known |= {name for name in unknown if name.partition("::")[0] in namespaces}
     return sorted(map(stable_name, known))
+
+
+def places(key: str) -> dict[str, str]:
+    """Where each kernel of torch's own operators at this dispatch key was registered: "my_backend.py:12"."""
+    line = re.compile(rf"^{key}(?:\[alias\])?: registered at (.*?) ::", re.MULTILINE)
+    found = {}
+    for name in all_operators():
+        if name.startswith("aten::") and (place := line.search(torch._C._dispatch_dump(name))):
+            found[name] = place[1]
+    return found
+
+
+class ReplacedKernels:
+    """The operators of torch's own whose recordings are for kernels of the project's."""
+
+    def __init__(self, recorded: str) -> None:
+        """Reads the recordings in this folder. The project must not be loaded yet."""
+        self._keys: dict[str, str] = {}
+        for file in Path(recorded).glob("*.json") if recorded else []:
+            with contextlib.suppress(ValueError):  # the engine reports what is no recording
+                known = json.loads(file.read_text())
+                if isinstance(known, dict) and {"op", "replaced_at"} <= known.keys():
+                    self._keys[known["op"]] = known["replaced_at"]
+        self._before = {key: places(key) for key in {*self._keys.values()}}
+
+    def demand(self) -> None:
+        """Raises UserError if a kernel is still torch's own, so that its calls would show nothing."""
+        after = {key: places(key) for key in self._before}
+        for name, key in self._keys.items():
+            if after[key].get(name) == self._before[key].get(name):
+                raise UserError(
+                    f"nothing that opgate.toml loads replaces the kernel of {name} at {key}, for which its "
+                    "calls were recorded: add the module to `python` or the library to `libraries`, or "
+                    "delete the recording"
+                )
 
 
 def registering_files(name: str) -> set[str]:

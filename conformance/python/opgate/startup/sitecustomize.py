@@ -6,6 +6,7 @@ too.
 
 from __future__ import annotations
 
+import ctypes
 import importlib
 import importlib.util
 import os
@@ -80,9 +81,14 @@ if GENERATED in without_tuning:
     actions[GENERATED] = prepare_generated_kernels
 if without_tuning and os.environ.get("OPGATE_SIM_REPORT"):
     actions["pytest"] = prepare_pytest
+after_torch = []
+if hasattr(ctypes.CDLL(None), "opgate_sim_replace_kernels_of_torch"):
+    after_torch.append(ctypes.CDLL(None).opgate_sim_replace_kernels_of_torch)
 if "OPGATE_RECORD" in os.environ:
     recorder = part(HERE.parent / "recording" / "recorder.py")
     recorder.look_at_modules()
-    actions["torch"] = recorder.begin
+    after_torch.append(recorder.begin)
+if after_torch:
+    actions["torch"] = lambda: [act() for act in after_torch]
 part(HERE / "after_import.py").act_after_imports(actions)
 import_the_other()

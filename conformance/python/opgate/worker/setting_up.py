@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import importlib
 import json
 import sys
@@ -17,7 +18,13 @@ from opgate import _engine
 from opgate.functions.registered import register_functions
 from opgate.judging.registry import Check, prose_of
 from opgate.modules.inputs import ModuleInputs
-from opgate.modules.registration import all_operators, defined_in, registered, with_schema
+from opgate.modules.registration import (
+    ReplacedKernels,
+    all_operators,
+    defined_in,
+    registered,
+    with_schema,
+)
 from opgate.modules.sources import mapped_libraries, project_files
 from opgate.mutation import running
 from opgate.request import UserError
@@ -89,6 +96,9 @@ class Project:
 def import_project(setup: dict[str, Any]) -> Project:
     """Loads the libraries, imports the modules, and registers functions as operators."""
     before = all_operators()
+    if replace := getattr(ctypes.CDLL(None), "opgate_sim_replace_kernels_of_torch", None):
+        replace()  # before the project does the same
+    replaced = ReplacedKernels(setup["recorded"])
     mapped_before = mapped_libraries()
     waiting = load_libraries(setup["libraries"])
     libraries = sorted(mapped_libraries() - mapped_before | set(setup["libraries"]))
@@ -101,6 +111,7 @@ def import_project(setup: dict[str, Any]) -> Project:
     # They may need what a module has loaded by now.
     if failures := load_libraries(waiting):
         raise UserError(f"in Python, {next(iter(failures.values()))}")
+    replaced.demand()
     if "triton" in sys.modules:
         name_parameters()
     of_modules = all_operators() - before - of_libraries

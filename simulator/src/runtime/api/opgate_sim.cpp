@@ -14,6 +14,7 @@
 #include "runtime/devices/settings.h"
 #include "runtime/findings/report.h"
 #include "runtime/findings/tool_findings.h"
+#include "runtime/launches/torch_operators.h"
 #include "runtime/memory/host_fault.h"
 #include "watch/race/launches_in_flight.h"
 
@@ -221,6 +222,8 @@ OPGATE_SIM_API int opgate_sim_aten_at_once() {
   const int chosen = aten_at_once;
   return chosen < 0 ? static_cast<int>(settings().aten_at_once) : chosen;
 }
+
+OPGATE_SIM_API void opgate_sim_replace_kernels_of_torch() { load_operators_of_torch(); }
 
 OPGATE_SIM_API int opgate_sim_log() { return settings().log ? 1 : 0; }
 
