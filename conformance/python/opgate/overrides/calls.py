@@ -81,8 +81,9 @@ def overloads_reached(op: Any) -> set[str]:
 
     dtypes = sorted(op.supported_dtypes("cpu"), key=lambda dtype: (dtype != torch.float32, str(dtype)))
     with Noting():
-        for sample in itertools.islice(samples_of(op, dtypes[0]), 2):
-            call(op, sample)
+        for dtype in dtypes[:1]:  # there is none if the operator needs another build of torch
+            for sample in itertools.islice(samples_of(op, dtype), 2):
+                call(op, sample)
     return reached
 
 
@@ -107,13 +108,18 @@ def call_samples(kernels: set[str], device: str) -> set[str]:
         raise UserError(f"the samples of torch's tests need the package {error.name}: install it") from error
     torch.manual_seed(0)
     words = {name.partition("::")[2].partition(".")[0].strip("_") for name in kernels}
-    named = [op for op in op_db if {op.name, op.aten_name, op.name.rpartition(".")[2]} & words]
+    named, others = [], []
+    for op in op_db:
+        has_name = {op.name, op.aten_name, op.name.rpartition(".")[2]} & words
+        (named if has_name else others).append(op)
     waiting = set(kernels)
-    for op in [*named, *(op for op in op_db if op not in named)]:
-        if waiting or op in named:
-            reached = overloads_reached(op)
-            if reached & waiting or (op in named and reached & kernels):
-                call_all(op, device)
+    for op in named:
+        if reached := overloads_reached(op) & kernels:
+            call_all(op, device)
+            waiting -= reached
+    for op in others:
+        if waiting and (reached := overloads_reached(op) & waiting):
+            call_all(op, device)
             waiting -= reached
     return waiting
 
