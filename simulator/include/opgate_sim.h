@@ -127,9 +127,9 @@ int opgate_sim_name_parameters(void* function, const char* names);
 void opgate_sim_run_aten_at_once(int at_once);
 int opgate_sim_aten_at_once(void);
 
-/// Puts kernels in the place of torch's own for CUDA, if torch is loaded and this was not done before; the
-/// first call of the runtime does it otherwise. What a program registers afterwards for an operator of torch
-/// replaces them, as it replaces torch's kernels on a GPU.
+/// Replaces torch's own kernels for CUDA, if torch is loaded and they have not been replaced yet; otherwise
+/// the first call of the runtime replaces them. What a program registers afterwards for an operator of torch
+/// takes precedence, as it does over torch's kernels on a GPU.
 void opgate_sim_replace_kernels_of_torch(void);
 
 /// Whether OPGATE_SIM_LOG is set.

@@ -24,6 +24,7 @@
 #include "device/simulator.h"
 #include "process/libraries/python_package.h"
 #include "process/run_program.h"
+#include "run/project_setup.h"
 #include "spec/schema/function_name.h"
 
 namespace opgate::record {
@@ -83,18 +84,16 @@ std::string device_at(const std::string& key) {
 
 // What calls the operators whose kernels the project replaces: the samples of torch's own tests.
 Command caller_of_samples(const RecordOptions& options, const Config& config) {
-  std::vector<std::string> libraries;
-  for (const std::string& name : config.libraries) libraries.push_back(config.find_library(name).string());
-  std::vector<std::string> modules = config.modules;
+  Setup setup = setup_from(config);
   for (const std::string& module : options.modules)
-    if (std::ranges::find(modules, module) == modules.end()) modules.push_back(module);
+    if (std::ranges::find(setup.modules, module) == setup.modules.end()) setup.modules.push_back(module);
   Programs programs = this_program(config);
   programs.python_path.push_back(fs::current_path());
   return python_command(programs, "opgate.overrides.calls",
                         {{"key", options.over},
                          {"device", device_at(options.over)},
-                         {"libraries", libraries},
-                         {"modules", modules}});
+                         {"libraries", setup.libraries},
+                         {"modules", setup.modules}});
 }
 
 // "2 operators and 1 function"

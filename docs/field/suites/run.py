@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import signal
 import subprocess
@@ -19,6 +20,7 @@ import sys
 import time
 import tomllib
 from collections import Counter, defaultdict
+from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
@@ -71,19 +73,11 @@ class Tests:
             "SUITE_ENDED": str(self.file),
             "SUITE_SECONDS_OF_A_FUNCTION": str(options.seconds_of_a_function),
         }
-        with self.log.with_suffix(".txt").open("ab") as output:
-            process = subprocess.Popen(
-                words, cwd=sources, stdout=output, stderr=output, env=environment, start_new_session=True
-            )
-        peak = 0.0
         try:
-            while process.poll() is None:
-                time.sleep(0.5)
-                peak = max(peak, largest_process(process.pid))
+            ended = watch(words, sources, self.log.with_suffix(".txt"), environment=environment)
+            print(f"the largest process had {ended.peak:.1f} GB; pytest's exit status is {ended.status}")
         finally:
-            end_all(process)
             self.read_log()
-            print(f"the largest process had {peak:.1f} GB; pytest's exit status is {process.returncode}")
 
     def read_log(self) -> None:
         """Adds to `ended` what pytest has logged, and removes the log."""
@@ -125,37 +119,54 @@ class Program:
         """Until it ends, or for so many seconds."""
         self.findings.unlink(missing_ok=True)
         words = [*sim, "--report", str(self.findings), "--", str(python), str(self.file)]
-        begin, peak, in_time = time.monotonic(), 0.0, True
-        with self.result.with_suffix(".txt").open("wb") as output:
-            process = subprocess.Popen(
-                words, cwd=self.file.parent, stdout=output, stderr=output, start_new_session=True
-            )
-        try:
-            while process.poll() is None and in_time:
-                time.sleep(0.5)
-                peak = max(peak, largest_process(process.pid))
-                in_time = time.monotonic() - begin < LIMIT_OF_ONE_PROGRAM
-        finally:
-            end_all(process)
+        begin = time.monotonic()
+        ended = watch(words, self.file.parent, self.result.with_suffix(".txt"), LIMIT_OF_ONE_PROGRAM)
         lines = self.findings.read_text().splitlines() if self.findings.exists() else []
         found = [json.loads(line) for line in lines]
         mistakes = [one for one in found if one["tool"] not in ("start", "schedule", "unsupported")]
         owed = [one for one in found if one["tool"] == "unsupported"]
         first = (mistakes or owed or [{}])[0]
-        status = process.returncode
+        status = ended.status
         explained = f"{first['kernel']}: {first['message']}" if "kernel" in first else f"status {status}"
         outcome = "passed" if status == 0 else "owed" if owed else "failed"
-        outcome = "no end" if not in_time else "finding" if mistakes else outcome
+        outcome = "no end" if not ended.in_time else "finding" if mistakes else outcome
         seconds = time.monotonic() - begin
-        facts = {"outcome": outcome, "seconds": seconds, "peak_gb": peak, "words": explained}
+        facts = {"outcome": outcome, "seconds": seconds, "peak_gb": ended.peak, "words": explained}
         self.result.write_text(json.dumps(facts, indent=1))
 
 
-def end_all(process: subprocess.Popen) -> None:
-    """Ends the process and what it has started."""
-    if process.poll() is None:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
+@dataclass
+class Ended:
+    """A process: its exit status, whether it ended by itself, and the GB of the largest that it started."""
+
+    status: int
+    in_time: bool
+    peak: float
+
+
+def watch(
+    words: list[str],
+    folder: Path,
+    output: Path,
+    limit: float = math.inf,
+    environment: dict[str, str] | None = None,
+) -> Ended:
+    """Runs the command to its end or for so many seconds, and ends what it has started."""
+    with output.open("ab") as file:
+        process = subprocess.Popen(
+            words, cwd=folder, stdout=file, stderr=file, env=environment, start_new_session=True
+        )
+    begin, peak, in_time = time.monotonic(), 0.0, True
+    try:
+        while process.poll() is None and in_time:
+            time.sleep(0.5)
+            peak = max(peak, largest_process(process.pid))
+            in_time = time.monotonic() - begin < limit
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+    return Ended(process.returncode, in_time, peak)
 
 
 def counted(tests: list[dict]) -> str:

@@ -147,9 +147,7 @@ def pytest_report_collectionfinish(items: list[pytest.Item]) -> str:
 
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     """It is no failure if no test had to run."""
-    is_controller = hasattr(session.config, "workerinput") or session.config.pluginmanager.has_plugin(
-        "dsession"
-    )
+    is_controller = session.config.pluginmanager.has_plugin("dsession")  # of pytest-xdist
     if exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED and (_deselected or is_controller):
         session.exitstatus = pytest.ExitCode.OK
 

@@ -6,7 +6,6 @@ too.
 
 from __future__ import annotations
 
-import ctypes
 import importlib
 import importlib.util
 import os
@@ -73,6 +72,14 @@ def prepare_generated_kernels() -> None:
         part(HERE / "pytest_changes.py").note_generated_kernels()
 
 
+def prepare_torch() -> None:
+    """Operators of torch run on the simulated device, and calls are recorded."""
+    part(HERE / "torch_kernels.py").replace_kernels()
+    if records:
+        part(HERE.parent / "recording" / "recorder.py").begin()
+
+
+records = "OPGATE_RECORD" in os.environ
 first_configuration = part(HERE / "first_configuration.py")
 without_tuning = first_configuration.actions()
 selects_tests = bool(os.environ.get("OPGATE_CHANGED_SINCE"))
@@ -81,14 +88,8 @@ if GENERATED in without_tuning:
     actions[GENERATED] = prepare_generated_kernels
 if without_tuning and os.environ.get("OPGATE_SIM_REPORT"):
     actions["pytest"] = prepare_pytest
-after_torch = []
-if hasattr(ctypes.CDLL(None), "opgate_sim_replace_kernels_of_torch"):
-    after_torch.append(ctypes.CDLL(None).opgate_sim_replace_kernels_of_torch)
-if "OPGATE_RECORD" in os.environ:
-    recorder = part(HERE.parent / "recording" / "recorder.py")
-    recorder.look_at_modules()
-    after_torch.append(recorder.begin)
-if after_torch:
-    actions["torch"] = lambda: [act() for act in after_torch]
+actions["torch"] = prepare_torch
+if records:
+    part(HERE.parent / "recording" / "recorder.py").look_at_modules()
 part(HERE / "after_import.py").act_after_imports(actions)
 import_the_other()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import importlib
 import json
 import sys
@@ -31,6 +30,7 @@ from opgate.request import UserError
 from opgate.specs.class_spec import CLASSES
 from opgate.specs.model import MODELS
 from opgate.specs.spec import SPECS
+from opgate.startup.torch_kernels import replace_kernels
 from opgate.startup.triton_parameters import name_parameters
 
 
@@ -96,8 +96,7 @@ class Project:
 def import_project(setup: dict[str, Any]) -> Project:
     """Loads the libraries, imports the modules, and registers functions as operators."""
     before = all_operators()
-    if replace := getattr(ctypes.CDLL(None), "opgate_sim_replace_kernels_of_torch", None):
-        replace()  # before the project does the same
+    replace_kernels()
     replaced = ReplacedKernels(setup["recorded"])
     mapped_before = mapped_libraries()
     waiting = load_libraries(setup["libraries"])
