@@ -15,6 +15,7 @@
 #include "device/accelerator.h"
 #include "device/device.h"
 #include "device/simulator.h"
+#include "process/libraries/replaced_kernels.h"
 
 namespace opgate {
 namespace {
@@ -134,6 +135,7 @@ Outcome invoke(const c10::OperatorHandle& op, const BoxedCall& call, torch::jit:
                c10::DeviceType device) {
   std::vector<at::Tensor> written = mutable_tensors(op.schema(), stack);
   const ForkedChildGuard forked_child_guard;
+  const KernelScope scope(Purpose::under_test);
   std::optional<Raised> raised;
   if (device == kSimulatedType) restart_block_orders();
   try {

@@ -10,6 +10,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "call/observation.h"
 #include "inputs/bad_inputs.h"
 #include "judging/check.h"
 #include "judging/comparison/memory_judgement.h"
@@ -18,6 +19,7 @@
 #include "judging/refusals/accepted_bad_input.h"
 #include "judging/refusals/assumed_index.h"
 #include "layouts/geometry.h"
+#include "process/libraries/replaced_kernels.h"
 #include "spec/spec.h"
 
 namespace opgate::error_raises {
@@ -82,6 +84,17 @@ std::optional<Finding> written_input(const Spec& spec, const Observation& call) 
   return std::nullopt;
 }
 
+// Torch's own kernels take numbers without dims that lie on the CPU.
+std::optional<Finding> refused_beside_torch(CallUnderTest& under_test) {
+  const KernelScope scope(Purpose::call_of_torch);
+  const Outcome of_torch =
+      observe(under_test.key(), under_test.cache().values, {.take_snapshots = false}).outcome;
+  if (!of_torch.ok()) return std::nullopt;
+  return Finding{"the kernel takes what the kernel of torch takes that it replaces",
+                 "it raises: " + under_test.observed().outcome.raised->message,
+                 "a tensor without dims may lie on the CPU: read it with .item(), or move it to the device"};
+}
+
 Judgement judge_next_call(const CallKey& key, WorkerCache& cache, const Outcome& good) {
   const std::string promised = "the next good call works, and returns what it returned before the bad one";
   const Outcome next = observe(key, cache.values, {.take_snapshots = false}).outcome;
@@ -111,7 +124,7 @@ Judgement judge(CallUnderTest& under_test) {
   good_key.variant = kContiguous;
   if (rejection != nullptr) good_key.sample = &spec.samples.front();
   const Outcome good = observe(good_key, under_test.cache().values, {.take_snapshots = false}).outcome;
-  if (!good.ok()) return refusal_of_sample(good_key, good);
+  if (!good.ok()) return refusal_of_sample(good_key, good, under_test.cache().values);
 
   const Observation& call = under_test.observed();
   std::optional<BadInput> bad;
@@ -122,6 +135,9 @@ Judgement judge(CallUnderTest& under_test) {
     return next.finding ? unchecked_index(*bad, next.finding->happened) : next;
   }
   if (!call.damage.empty()) return Judgement::fail(describe_damage(call.damage.front(), call.arguments));
+  if (!call.outcome.ok() && bad && bad->kind == BadInput::Kind::device && !spec.replaced_at.empty()) {
+    if (auto finding = refused_beside_torch(under_test)) return Judgement::fail(*std::move(finding));
+  }
   Judgement answer = rejection != nullptr ? judge_rejection(*rejection, call.outcome, spec.draft)
                      : call.outcome.ok()  ? judge_accepted(under_test, *bad, good)
                                           : Judgement::pass();

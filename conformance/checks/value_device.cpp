@@ -104,7 +104,11 @@ Judgement judge_draft(CallUnderTest& under_test, const std::string& device) {
   const auto want = call_of_cpu_kernel(key, under_test.cache().values);
   if (!want) return Judgement::pass();
   const Outcome& got = under_test.observed().outcome;
-  const std::string promised = fmt::format("{} and the CPU agree within the promised accuracy", device);
+  const std::string promised =
+      key.spec->replaced_at.empty()
+          ? fmt::format("{} and the CPU agree within the promised accuracy", device)
+          : fmt::format("the kernel at {} returns what torch's own kernel returns on the CPU",
+                        key.spec->replaced_at);
   const bool is_random = key.spec->promised(Promise::nondeterministic_seeded);
   Judgement judgement =
       is_random ? judge_shapes(got, *want, promised) : judge_near_each_other(key, got, *want, promised);

@@ -52,8 +52,10 @@ Judgement judge(CallUnderTest& under_test) {
         fmt::format("the operator refuses the values that this layout gives, also if they are contiguous: {}",
                     first_line(dense.raised->message)));
   }
-  if (!dense.ok() && has_other_values_than_recorded(*under_test.key().spec, *under_test.key().sample))
-    return refusal_of_sample(under_test.key(), dense);
+  const CallKey& key = under_test.key();
+  const bool replaces = !key.spec->replaced_at.empty();
+  if (!dense.ok() && (replaces || has_other_values_than_recorded(*key.spec, *key.sample)))
+    return refusal_of_sample(key, dense, under_test.cache().values);
   if (!dense.ok()) {
     return Judgement::invalid(
         fmt::format("{}: the operator refuses the same values laid out contiguously: {}",
@@ -66,6 +68,8 @@ Judgement judge(CallUnderTest& under_test) {
                                    : fmt::format("the same result whatever the layout of `{}`", varied);
   const Fault fault{fault::kLayout, std::string(arrangement_of(under_test.key().variant).arguments)};
   if (!call.ok()) {
+    if (replaces)
+      return refusal_beside_torch(key, call, under_test.cache().values).value_or(Judgement::pass());
     if (refuses_as_promised(under_test)) return Judgement::pass();
     if (auto note = note_of_refused_layout(*under_test.key().spec, *call.raised)) return *std::move(note);
     return Judgement::fail({promised, "raised: " + call.raised->message,

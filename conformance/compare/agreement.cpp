@@ -10,6 +10,7 @@
 #include "compare/elements.h"
 #include "compare/float_format.h"
 #include "layouts/geometry.h"
+#include "process/libraries/replaced_kernels.h"
 
 namespace opgate {
 namespace {
@@ -26,6 +27,7 @@ std::string output_name(size_t i, size_t count) {
 
 AgreementResult compare_lists(const std::vector<at::Tensor>& got, const std::vector<at::Tensor>& want,
                               const Agreement& agreement) {
+  const KernelScope scope(Purpose::own_computing);
   const size_t count = got.size();
   AgreementResult result;
   if (count != want.size()) {

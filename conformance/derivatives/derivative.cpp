@@ -3,7 +3,6 @@
 #include <ATen/MemoryOverlap.h>
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
-#include <ATen/ops/equal.h>
 #include <ATen/ops/sign.h>
 #include <ATen/ops/zeros_like.h>
 #include <fmt/format.h>
@@ -12,6 +11,7 @@
 #include <future>
 #include <numeric>
 
+#include "compare/agreement.h"
 #include "compare/float_format.h"
 #include "compare/widen.h"
 #include "derivatives/moved_inputs.h"
@@ -276,7 +276,7 @@ class Differentiation {
   // The gradients are those for the cotangents that the backward was given, whatever it has made of them.
   void restore_cotangents() {
     for (size_t i = 0; i < given_.size(); ++i) {
-      if (!given_[i].defined() || at::equal(given_[i], found_.cotangents[i])) continue;
+      if (!given_[i].defined() || digest({given_[i]}) == digest({found_.cotangents[i]})) continue;
       found_.written_cotangents.insert(i);
       found_.cotangents[i] = given_[i];
     }

@@ -12,6 +12,7 @@
 
 #include "base/errors.h"
 #include "inputs/bad_inputs.h"
+#include "process/libraries/replaced_kernels.h"
 #include "spec/spec.h"
 
 namespace opgate {
@@ -203,6 +204,7 @@ at::Tensor lay_out(const at::Tensor& values, const Geometry& geometry, c10::Devi
 }
 
 Arguments materialize(const CallKey& key, ValueCache& cache, const MaterializeOptions& options) {
+  const KernelScope scope(Purpose::own_computing);
   const auto cannot = [&](const char* why) {
     return spec_error("{}: sample {} of {} cannot be made: {}", key.sample->where, key.sample->name,
                       key.spec->name, why);

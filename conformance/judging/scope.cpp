@@ -25,6 +25,11 @@ bool of_kind(const Scope& scope, Spec::Kind kind) {
   return false;
 }
 
+// A kernel that replaces the CPU's is compared with that as one of an accelerator is.
+bool replaces_cpu_kernel(const CallKey& key) {
+  return key.device == c10::kCPU && !key.spec->replaced_at.empty();
+}
+
 bool is_of_kind(const CallKey& key, Scope::Device device) {
   switch (device) {
     case Scope::Device::cpu:
@@ -111,7 +116,9 @@ bool is_most_precise(const CallKey& key, const Dtypes& declared) {
 // Derivatives need an input to differentiate by, and ordinary numbers: no operator promises them at
 // infinity, or where one step leaves the range of the dtype.
 bool has_derivative(const CallKey& key) {
-  if (floating_dtypes(key).empty()) return false;
+  const std::vector<c10::ScalarType> dtypes = floating_dtypes(key);
+  // torch has too few kernels of complex32 for a backward pass, and none that compares its results.
+  if (dtypes.empty() || std::ranges::find(dtypes, c10::kComplexHalf) != dtypes.end()) return false;
   return std::ranges::all_of(tensor_slots(*key.spec, *key.sample), [](const TensorSlot& slot) {
     return find_family(slot.described->domain).ordinary;
   });
@@ -119,7 +126,9 @@ bool has_derivative(const CallKey& key) {
 
 bool of_dtype(Scope::Dtypes wanted, const CallKey& key, bool first_sample) {
   const Dtypes& declared = key.spec->dtypes.at(key.device);
-  const bool is_declared = std::ranges::find(declared, key.dtype) != declared.end();
+  // A draft's samples have the values of recorded calls, and each of these had a dtype of its own.
+  const bool is_declared = std::ranges::find(declared, key.dtype) != declared.end() &&
+                           (!key.spec->draft || c10::isFloatingType(key.dtype) || holds_the_values(key));
   switch (wanted) {
     case Scope::Dtypes::declared:
       return is_declared;
@@ -176,7 +185,9 @@ bool in_scope(const Scope& scope, const CallKey& key, const Variant& variant) {
          (!variant.mixes_devices || key.device != c10::kCPU) && (!scope.derivatives || has_derivative(key)) &&
          !(scope.in_cpp && key.spec->kernels_in_python) &&
          !(scope.registered && is_function(key.spec->name)) &&
-         (!scope.device || is_of_kind(key, *scope.device)) &&
+         (scope.over_torch || key.spec->replaced_at.empty()) &&
+         (!scope.device || is_of_kind(key, *scope.device) ||
+          (scope.on_cpu_too && replaces_cpu_kernel(key))) &&
          (!scope.on_cpu_too || is_compared_with_cpu(key)) &&
          (!scope.writes || writes_to_an_argument(*key.spec)) &&
          !key.spec->unspecified_for.contains(std::string(scope.unless_unspecified_for));

@@ -1,6 +1,7 @@
 #include "judging/calls/judge_call.h"
 
 #include <c10/util/Exception.h>
+#include <fmt/format.h>
 #include <opgate/error.h>
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 #include "device/simulator.h"
 #include "memory/guard_pages.h"
 #include "packages/package_folder.h"
+#include "process/libraries/replaced_kernels.h"
 #include "process/process_state.h"
 #include "spec/spec.h"
 #include "spec/specs.h"
@@ -50,6 +52,29 @@ Judgement crash_of(const DeviceFailed& failed) {
   return crash;
 }
 
+namespace {
+
+// Some of torch's own kernels break promises, too, such as the strides that their fake kernels announce. Then
+// nobody may ask the kernel that replaces one to keep them.
+bool is_broken_by_torch(const CallKey& key, const Check& check, const WorkerCache& cache) {
+  const KernelScope scope(Purpose::call_of_torch);
+  WorkerCache own = cache;
+  own.dense_call.clear();  // it is a call of the other kernel
+  CallUnderTest of_torch(key, own);
+  return check.judge(of_torch).finding.has_value();
+}
+
+Judgement judged(CallUnderTest& under_test, const Check& check, WorkerCache& cache) {
+  Judgement judgement = check.judge(under_test);
+  const bool replaces = !under_test.key().spec->replaced_at.empty();
+  if (!replaces || judgement.verdict != Verdict::fail) return judgement;
+  if (!is_broken_by_torch(under_test.key(), check, cache)) return judgement;
+  return Judgement::note(fmt::format("torch's own kernel does not keep this promise here either: {}",
+                                     judgement.finding->happened));
+}
+
+}  // namespace
+
 std::map<std::string, Judgement> judge_call(const CallKey& key, const std::vector<const Check*>& checks,
                                             WorkerCache& cache, std::optional<CallFacts>* facts) {
   std::map<std::string, Judgement> judgements;
@@ -61,6 +86,7 @@ std::map<std::string, Judgement> judge_call(const CallKey& key, const std::vecto
   }
   guard::install();
   guard_pages::report_faults();  // its handlers must not look like a change that a check has made
+  const KernelScope scope(Purpose::own_computing);
   const BlockOrders orders(block_orders_of(key));
   CallUnderTest under_test(key, cache);
   const bool on_device = std::ranges::any_of(checks, &Check::needs_device);
@@ -70,7 +96,8 @@ std::map<std::string, Judgement> judge_call(const CallKey& key, const std::vecto
       Circumstances known{.in_worker = &key};
       if (check->needs_package) known.no_package = under_test.packages().not_tried(key.device, call_id(key));
       const auto obstacle = obstacle_to(*key.spec, *check, known);
-      judgements[check->name] = obstacle ? Judgement::owed(obstacle->reason) : check->judge(under_test);
+      judgements[check->name] =
+          obstacle ? Judgement::owed(obstacle->reason) : judged(under_test, *check, cache);
     } catch (const DeviceFailed& failed) {
       judgements[check->name] = crash_of(failed);
     } catch (const NotSimulated& missing) {

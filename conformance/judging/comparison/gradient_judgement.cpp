@@ -181,8 +181,31 @@ double rounding_of(const at::Tensor& gradient) {
   return kGradientAccuracy.ulps * ulp_at(1, *float_format(gradient.scalar_type())) * largest(gradient);
 }
 
+namespace {
+
+// Without a reference nothing says how large the terms are: an input that was broadcast gets a sum of incoming
+// gradients, which each layout may add up in another order.
+GradientTolerance rounding_of_sums(const Derivative& mine) {
+  GradientTolerance tolerance;
+  int64_t cotangents = 0;
+  double ulp = 0;  // of the least precise: an input of Double may get sums that were made in Float
+  for (const at::Tensor& cotangent : mine.cotangents) {
+    if (!cotangent.defined()) continue;
+    cotangents = std::max(cotangents, cotangent.numel());
+    ulp = std::max(ulp, ulp_at(1, *float_format(cotangent.scalar_type())));
+  }
+  for (const LeafGradient& leaf : mine.leaf_gradients) {
+    const int64_t terms = cotangents / std::max<int64_t>(leaf.gradient.numel(), 1);
+    if (terms > 1)
+      tolerance[leaf.at].conditioning = static_cast<double>(terms) * largest_cotangent(mine) * ulp;
+  }
+  return tolerance;
+}
+
+}  // namespace
+
 GradientTolerance gradient_tolerance(CallUnderTest& under_test, const Derivative& mine) {
-  if (under_test.key().spec->reference == nullptr) return {};
+  if (under_test.key().spec->reference == nullptr) return rounding_of_sums(mine);
   const Differentiated reference = reference_differentiated(under_test, {}, mine);
   return reference.none ? GradientTolerance() : tolerance_around(under_test, {}, mine, reference.derivative);
 }

@@ -49,7 +49,17 @@ std::optional<std::string> metadata_difference(const at::Tensor& got, const at::
 
 }  // namespace
 
-Judgement refusal_of_sample(const CallKey& key, const Outcome& call) {
+std::optional<Judgement> refusal_beside_torch(const CallKey& key, const Outcome& call, ValueCache& values) {
+  if (!call_of_cpu_kernel(key, values)) return std::nullopt;
+  return Judgement::fail({"the kernel takes what the kernel of torch takes that it replaces",
+                          fmt::format("it raises: {}", call.raised->message)});
+}
+
+Judgement refusal_of_sample(const CallKey& key, const Outcome& call, ValueCache& values) {
+  if (!key.spec->replaced_at.empty()) {
+    // The sample was recorded with other dtypes as well, and torch's kernel may refuse it in this one.
+    return refusal_beside_torch(key, call, values).value_or(Judgement::pass());
+  }
   if (has_other_values_than_recorded(*key.spec, *key.sample)) {
     return Judgement::owed(fmt::format(
         "a recording keeps only the range of a large tensor, and the operator refuses values in it: {}",
@@ -63,12 +73,7 @@ std::optional<Judgement> refused_sample(CallUnderTest& under_test) {
   const Outcome& call = under_test.observed().outcome;
   const CallKey& key = under_test.key();
   if (call.ok() || !key.is_contiguous()) return std::nullopt;
-  if (key.spec->replaced_at.empty()) return refusal_of_sample(key, call);
-  // The sample is none of the project's, and was recorded with other dtypes as well.
-  if (!call_of_cpu_kernel(key, under_test.cache().values))
-    return Judgement::owed("torch's own kernel refuses this sample in this dtype, too");
-  return Judgement::fail({"the kernel takes what the kernel of torch takes that it replaces",
-                          fmt::format("it raises: {}", call.raised->message)});
+  return refusal_of_sample(key, call, under_test.cache().values);
 }
 
 Judgement judge_missing_package(CallUnderTest& under_test, const std::string& promised,

@@ -8,6 +8,7 @@
 
 #include "judging/all_checks.h"
 #include "process/libraries/library.h"
+#include "process/libraries/replaced_kernels.h"
 #include "process/mutants.h"
 #include "python/binding/classes.h"
 #include "python/binding/parts.h"
@@ -91,6 +92,14 @@ void define_loaded(py::module_& module) {
       "Loads a library of operators, and returns why that is impossible, or nothing. Raises RuntimeError "
       "where there is no such file, or where its registrations fail.",
       py::arg("library"));
+  module.def(
+      "keep_kernels_of_torch", &keep_kernels_of_torch,
+      "Keeps torch's kernels of these operators, by name, at one dispatch key each. To be called before "
+      "the project is loaded.",
+      py::arg("key_of_operator"));
+  module.def("choose_kernels_by_scope", &choose_kernels_by_scope,
+             "From now on torch's kept kernels run while the engine itself computes, and the project's while "
+             "an operator is under test or Python computes.");
   module.def(
       "load", &load,
       "Loads spec libraries, and the specs and models that are described in `described` (JSON). `references` "

@@ -81,6 +81,20 @@ void demand_no_capture(const c10::OperatorHandle& op) {
   note_unsupported((op.operator_name().name + " while a graph is captured").c_str());
 }
 
+// CUDA's pointwise kernels take numbers without dims from the CPU, and no other tensors. The operators that copy
+// between devices have no such tag.
+void demand_one_device(const c10::OperatorHandle& op, const c10::IValue* arguments, std::size_t count,
+                       c10::Device device) {
+  for (std::size_t i = 0; i < count; ++i) {
+    for_each_tensor(arguments[i], [&](const at::Tensor& tensor) {
+      if (tensor.device() == device || (tensor.is_cpu() && tensor.dim() == 0)) return;
+      TORCH_CHECK(!op.hasTag(at::Tag::pointwise),
+                  "Expected all tensors to be on the same device, but found at least two devices, ", device,
+                  " and ", tensor.device(), "!");
+    });
+  }
+}
+
 void call_on_cpu(const c10::OperatorHandle& op, c10::DispatchKeySet /*keys*/, torch::jit::Stack* stack) {
   if (!op.hasComputedKernelForDispatchKey(c10::DispatchKey::CPU)) {
     note_unsupported(op.operator_name().name.c_str());
@@ -89,7 +103,9 @@ void call_on_cpu(const c10::OperatorHandle& op, c10::DispatchKeySet /*keys*/, to
         " has no kernel for the CPU, which would stand for the one of the simulated device");
   }
   const std::size_t count = op.schema().arguments().size();
-  const c10::Device device = device_of(&(*stack)[stack->size() - count], count);
+  const c10::IValue* const arguments = &(*stack)[stack->size() - count];
+  const c10::Device device = device_of(arguments, count);
+  demand_one_device(op, arguments, count, device);
   const c10::cuda::CUDAGuard guard(device);
   const bool deferred = defer(op, *stack, device);
   if (!deferred) {

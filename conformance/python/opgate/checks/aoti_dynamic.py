@@ -14,6 +14,7 @@ PROMISED = "the package, compiled once with open sizes, returns eager's values f
 @check(
     "aoti.dynamic",
     registered=True,
+    over_torch=False,
     **ONCE,
     models=True,
     imports=("torch.export", "torch._inductor.compile_fx"),

@@ -12,6 +12,7 @@ PROMISED = "the package, run in Python, returns eager's values"
 @check(
     "aoti.python",
     registered=True,
+    over_torch=False,
     variants="packaged",
     models=True,
     imports=("torch.export", "torch._inductor.compile_fx"),

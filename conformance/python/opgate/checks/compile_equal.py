@@ -119,6 +119,7 @@ def judge_dynamic(call: Call, tensors: list[torch.Tensor]) -> Judgement:
 @check(
     "compile.equal",
     registered=True,
+    over_torch=False,
     slow=True,
     needs_compiler=True,
     needs_fake=True,

@@ -62,6 +62,7 @@ def differences(program: torch.export.ExportedProgram, call: Call, eager: list[t
 @check(
     "export.graph",
     registered=True,
+    over_torch=False,
     needs_fake=True,
     imports=("torch.export",),
     variants="packaged",

@@ -79,6 +79,7 @@ def judge_traced(call: Call, tensors: list[torch.Tensor], sizes: str) -> Judgeme
 @check(
     "fake.symbolic",
     registered=True,
+    over_torch=False,
     needs_fake=True,
     imports=("torch.fx.experimental.proxy_tensor",),
     variants="contiguous",

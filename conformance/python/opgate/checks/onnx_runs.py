@@ -95,6 +95,7 @@ def judge_run(call: Call, model: Any, tensors: list[torch.Tensor]) -> Judgement:
 @check(
     "onnx.runs",
     registered=True,
+    over_torch=False,
     slow=True,
     needs_fake=True,
     imports=("torch.onnx", "onnxscript"),

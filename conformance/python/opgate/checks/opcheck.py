@@ -16,6 +16,7 @@ TRACES = "test_aot_dispatch_dynamic"
 @check(
     "opcheck",
     registered=True,
+    over_torch=False,
     needs_fake=True,
     imports=("torch.testing._internal.optests",),
     variants="same_sizes",  # opcheck fails on an exception, and operators may refuse other sizes

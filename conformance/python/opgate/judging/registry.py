@@ -46,6 +46,8 @@ class Check:
     classes: bool = False
     registered: bool = False
     """Whether the check is only for operators that PyTorch's dispatcher knows, and for no functions."""
+    over_torch: bool = True
+    """Whether the check is also for kernels over torch's own operators, which no compiler calls."""
     needs_package: bool = False
     needs_fake: bool = False
     """Whether it traces the call, so that an operator without a fake kernel is not asked."""

@@ -101,9 +101,13 @@ class ReplacedKernels:
                 if isinstance(known, dict) and {"op", "replaced_at"} <= known.keys():
                     self._keys[known["op"]] = known["replaced_at"]
         self._before = {key: places(key) for key in {*self._keys.values()}}
+        _engine.keep_kernels_of_torch(self._keys)
 
-    def demand(self) -> None:
-        """Raises UserError if a kernel is still torch's own, so that its calls would show nothing."""
+    def share_keys(self) -> None:
+        """Lets torch's kernels run while the engine computes, and the project's while they are under test.
+
+        Raises UserError if a kernel is still torch's own, so that its calls would show nothing.
+        """
         after = {key: places(key) for key in self._before}
         for name, key in self._keys.items():
             if after[key].get(name) == self._before[key].get(name):
@@ -112,6 +116,7 @@ class ReplacedKernels:
                     "calls were recorded: add the module to `python` or the library to `libraries`, or "
                     "delete the recording"
                 )
+        _engine.choose_kernels_by_scope()
 
 
 def registering_files(name: str) -> set[str]:

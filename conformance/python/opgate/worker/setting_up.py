@@ -110,7 +110,7 @@ def import_project(setup: dict[str, Any]) -> Project:
     # They may need what a module has loaded by now.
     if failures := load_libraries(waiting):
         raise UserError(f"in Python, {next(iter(failures.values()))}")
-    replaced.demand()
+    replaced.share_keys()
     if "triton" in sys.modules:
         name_parameters()
     of_modules = all_operators() - before - of_libraries
