@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -51,6 +52,33 @@ def test_a_case_is_simulated_and_stays_owed_on_cuda(opgate: OpGate, project: Pat
     text = (project / "report.md").read_text()
     for device, cell in (("cpu", "ok"), ("cuda", "owed"), ("sim", "ok")):
         assert f"| identity\\_conv {device} | {cell} |" in text
+
+
+def test_torch_s_operators_treat_devices_and_results_as_on_a_gpu(opgate: OpGate, tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text(
+        """
+import torch
+
+x = torch.ones(3, 4, device="cuda")
+print(torch.add(x, torch.tensor(2.0)).sum().item())
+try:
+    torch.add(x, torch.ones(3, 4))
+except RuntimeError as error:
+    print(error)
+out = torch.empty(1, device="cuda")
+torch.hypot(torch.tensor(3.0, device="cuda"), torch.tensor(4.0, device="cuda"), out=out)
+print(out.shape, out.item())
+half, number = torch.ones(2, device="cuda", dtype=torch.half), torch.tensor(1j, device="cuda")
+print(torch.sub(half, number, alpha=2).dtype)
+"""
+    )
+    run = opgate("sim", "--seconds", "0", "--", sys.executable, "program.py", folder=tmp_path)
+    assert run.stdout.splitlines() == [
+        "36.0",
+        "Expected all tensors to be on the same device, but found at least two devices, cuda:0 and cpu!",
+        "torch.Size([]) 5.0",
+        "torch.complex32",
+    ], run
 
 
 def test_the_device_can_be_asked_for_and_left_out(opgate: OpGate, project: Path) -> None:

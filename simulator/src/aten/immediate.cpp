@@ -37,11 +37,16 @@ class Counterparts {
     return copy_to_device(tensor);
   }
 
-  // An operator resizes an `out` that was empty. Its memory is then the CPU's, and its values are copied.
+  // An operator resizes an `out` of other sizes than its result's. If the memory was too small, the result
+  // lies in the CPU's, and its values are copied.
   void resize_outputs() const {
     for (const Pair& pair : pairs_) {
-      if (pair.cuda.numel() > 0 || pair.cpu.sizes() == pair.cuda.sizes()) continue;
-      pair.cuda.set_(copy_to_device(pair.cpu));
+      if (pair.cpu.sizes() == pair.cuda.sizes()) continue;
+      if (pair.cuda.numel() > 0 && pair.cpu.numel() <= pair.cuda.numel()) {
+        pair.cuda.unsafeGetTensorImpl()->set_sizes_and_strides(pair.cpu.sizes(), pair.cpu.strides());
+      } else {
+        pair.cuda.set_(copy_to_device(pair.cpu));
+      }
     }
   }
 

@@ -60,7 +60,9 @@ at::ScalarType type_of_16_bits(const std::vector<c10::Argument>& declared, const
   for (std::size_t i = 0; i < declared.size(); ++i) {
     if (is_statistic(declared[i])) continue;
     for_each_tensor(arguments[i], [&](const at::Tensor& tensor) {
-      if (!tensor.is_floating_point() || tensor.unsafeGetTensorImpl()->is_wrapped_number()) return;
+      if (tensor.unsafeGetTensorImpl()->is_wrapped_number()) return;
+      is_one = is_one && !tensor.is_complex();
+      if (!tensor.is_floating_point()) return;
       if (found == at::ScalarType::Undefined) found = tensor.scalar_type();
       is_one = is_one && tensor.scalar_type() == found;
     });

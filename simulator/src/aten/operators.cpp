@@ -81,8 +81,8 @@ void demand_no_capture(const c10::OperatorHandle& op) {
   note_unsupported((op.operator_name().name + " while a graph is captured").c_str());
 }
 
-// CUDA's pointwise kernels take numbers without dims from the CPU, and no other tensors. The operators that copy
-// between devices have no such tag.
+// CUDA's pointwise kernels take numbers without dims from the CPU, and no other tensors. The operators that
+// copy between devices have no such tag.
 void demand_one_device(const c10::OperatorHandle& op, const c10::IValue* arguments, std::size_t count,
                        c10::Device device) {
   for (std::size_t i = 0; i < count; ++i) {
