@@ -43,10 +43,14 @@ Sample multiplied(const Sample& sample, const Sizes& sizes, int64_t factor) {
   return larger;
 }
 
-int64_t elements_of(const Spec& spec, const Sample& sample) {
-  int64_t elements = 0;
-  for (const TensorSlot& slot : tensor_slots(spec, sample))
-    elements += c10::multiply_integers(slot.described->shape);
+// In double, because a size that occurs in several dims may be multiplied beyond 64 bits.
+double elements_of(const Spec& spec, const Sample& sample) {
+  double elements = 0;
+  for (const TensorSlot& slot : tensor_slots(spec, sample)) {
+    double of_tensor = 1;
+    for (const int64_t size : slot.described->shape) of_tensor *= static_cast<double>(size);
+    elements += of_tensor;
+  }
   return elements;
 }
 

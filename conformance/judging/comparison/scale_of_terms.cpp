@@ -34,7 +34,7 @@ bool has_magnitude(const at::Tensor& tensor) {
 }
 
 at::Tensor finite_magnitude(const at::Tensor& tensor) {
-  return tensor.to(wide_dtype(tensor)).abs().nan_to_num(0, 0, 0);
+  return tensor.cpu().to(wide_dtype(tensor)).abs().nan_to_num(0, 0, 0);
 }
 
 bool alike(const Tensors& a, const Tensors& b) {
