@@ -13,6 +13,7 @@
 #include "call/observation.h"
 #include "inputs/bad_inputs.h"
 #include "judging/check.h"
+#include "judging/comparison/cpu_kernel.h"
 #include "judging/comparison/memory_judgement.h"
 #include "judging/comparison/output_judgement.h"
 #include "judging/fault.h"
@@ -85,14 +86,31 @@ std::optional<Finding> written_input(const Spec& spec, const Observation& call) 
 }
 
 // Torch's own kernels take numbers without dims that lie on the CPU.
-std::optional<Finding> refused_beside_torch(CallUnderTest& under_test) {
+bool takes_numbers_of_the_host(CallUnderTest& under_test) {
+  const std::vector<TensorInput>& inputs = under_test.observed().arguments.tensors;
+  const bool are_numbers = std::ranges::all_of(
+      inputs, [](const TensorInput& input) { return !input.tensor.is_cpu() || input.tensor.dim() == 0; });
+  if (!are_numbers) return false;
   const KernelScope scope(Purpose::call_of_torch);
-  const Outcome of_torch =
-      observe(under_test.key(), under_test.cache().values, {.take_snapshots = false}).outcome;
-  if (!of_torch.ok()) return std::nullopt;
-  return Finding{"the kernel takes what the kernel of torch takes that it replaces",
-                 "it raises: " + under_test.observed().outcome.raised->message,
-                 "a tensor without dims may lie on the CPU: read it with .item(), or move it to the device"};
+  return observe(under_test.key(), under_test.cache().values, {.take_snapshots = false}).outcome.ok();
+}
+
+// What torch's own kernel makes of the same call: it promotes dtypes and broadcasts. The kernel that replaces
+// it must do so, too.
+std::optional<Judgement> failure_beside_torch(CallUnderTest& under_test, BadInput::Kind kind) {
+  const Outcome& call = under_test.observed().outcome;
+  const Finding refused{"the kernel takes what the kernel of torch takes that it replaces",
+                        call.ok() ? "" : "it raises: " + call.raised->message};
+  if (kind == BadInput::Kind::device && !call.ok() && takes_numbers_of_the_host(under_test))
+    return Judgement::fail(refused);
+  if (kind != BadInput::Kind::dtype && kind != BadInput::Kind::shape) return std::nullopt;
+  const auto want = call_of_cpu_kernel(under_test.key(), under_test.cache().values);
+  if (!want) return std::nullopt;
+  if (!call.ok()) return Judgement::fail(refused);
+  Judgement judgement = judge_near_each_other(under_test.key(), call, *want,
+                                              "the kernel returns what torch's own returns on the CPU");
+  if (!judgement.finding) return std::nullopt;
+  return judgement;
 }
 
 Judgement judge_next_call(const CallKey& key, WorkerCache& cache, const Outcome& good) {
@@ -135,8 +153,8 @@ Judgement judge(CallUnderTest& under_test) {
     return next.finding ? unchecked_index(*bad, next.finding->happened) : next;
   }
   if (!call.damage.empty()) return Judgement::fail(describe_damage(call.damage.front(), call.arguments));
-  if (!call.outcome.ok() && bad && bad->kind == BadInput::Kind::device && !spec.replaced_at.empty()) {
-    if (auto finding = refused_beside_torch(under_test)) return Judgement::fail(*std::move(finding));
+  if (bad && !spec.replaced_at.empty()) {
+    if (auto failure = failure_beside_torch(under_test, bad->kind)) return *std::move(failure);
   }
   Judgement answer = rejection != nullptr ? judge_rejection(*rejection, call.outcome, spec.draft)
                      : call.outcome.ok()  ? judge_accepted(under_test, *bad, good)

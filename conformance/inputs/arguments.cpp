@@ -163,7 +163,9 @@ class ArgumentMaker {
 }  // namespace
 
 bool is_resizable_out(const Spec& spec, const TensorInput& input) {
-  return spec.op && spec.op->schema().arguments().at(input.position).is_out() && input.geometry.numel() == 0;
+  if (!spec.op || !spec.op->schema().arguments().at(input.position).is_out()) return false;
+  return input.geometry.numel() == 0 ||
+         !spec.replaced_at.empty();  // torch's own resize others, with a warning
 }
 
 bool may_change_metadata(const Spec& spec, const TensorInput& input) {

@@ -37,7 +37,8 @@ struct Arguments {
   void replace(const TensorInput& input, const at::Tensor& tensor);
 };
 
-/// Whether the input is an `out` argument without elements, which PyTorch's operators resize.
+/// Whether the input is an `out` argument without elements, which PyTorch's operators resize; of a kernel
+/// over one of these, any `out` argument.
 bool is_resizable_out(const Spec& spec, const TensorInput& input);
 
 /// Whether the operator may change shape, strides and storage of the input, too: it is a resizable `out`, or

@@ -63,8 +63,8 @@ struct Scope {
   bool derivatives = false;  ///< only calls with a floating or complex tensor, and ordinary numbers only
   bool in_cpp = false;       ///< only operators that a C++ program can call
   bool registered = false;   ///< only operators of a dispatcher, and no functions
-  /// Also kernels over torch's own operators. Compilers and exporters compile these operators by code of their
-  /// own, so that what they return shows nothing of such a kernel.
+  /// Also kernels over torch's own operators. Compilers and exporters compile these operators by code of
+  /// their own, so that what they return shows nothing of such a kernel.
   bool over_torch = true;
   std::string_view unless_unspecified_for = {};  ///< not where the spec leaves results unspecified for this
   bool writes = false;                           ///< only operators that write to an argument

@@ -183,8 +183,8 @@ double rounding_of(const at::Tensor& gradient) {
 
 namespace {
 
-// Without a reference nothing says how large the terms are: an input that was broadcast gets a sum of incoming
-// gradients, which each layout may add up in another order.
+// Without a reference nothing says how large the terms are: an input that was broadcast gets a sum of
+// incoming gradients, which each layout may add up in another order.
 GradientTolerance rounding_of_sums(const Derivative& mine) {
   GradientTolerance tolerance;
   int64_t cotangents = 0;

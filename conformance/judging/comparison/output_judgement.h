@@ -23,12 +23,12 @@ Judgement judge_missing_package(CallUnderTest& under_test, const std::string& pr
 std::optional<Judgement> refused_sample(CallUnderTest& under_test);
 
 /// The verdict for a sample of the spec that the operator refuses: invalid, and its reason begins with
-/// file:line. The case is owed where the values are not those of the recorded call. A kernel that replaces one
-/// of torch's fails if that takes the sample.
+/// file:line. The case is owed where the values are not those of the recorded call. A kernel that replaces
+/// one of torch's fails if that takes the sample.
 Judgement refusal_of_sample(const CallKey& key, const Outcome& call, ValueCache& values);
 
-/// The failure of a kernel that refuses a call which torch's own kernel takes on the CPU; none if that refuses
-/// it, too.
+/// The failure of a kernel that refuses a call which torch's own kernel takes on the CPU; none if that
+/// refuses it, too.
 std::optional<Judgement> refusal_beside_torch(const CallKey& key, const Outcome& call, ValueCache& values);
 
 /// Passes where each tensor of `got` agrees with its counterpart in `want`. Otherwise fails with a finding

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from pathlib import Path
 
@@ -15,74 +16,72 @@ BEGIN = """
 import torch
 
 library = torch.library.Library("aten", "IMPL")
-aten = torch.ops.aten
 """
-RIGHT = (
-    BEGIN
-    + """
-def silu(x):
-    return x * torch.sigmoid(x)
-
-def hypot_out(x, y, *, out):
-    return out.resize_(torch.broadcast_shapes(x.shape, y.shape)).copy_(torch.hypot(x, y))
-
-def atan2(x, y):
-    dtype = torch.result_type(x, y)
-    dtype = dtype if dtype.is_floating_point else torch.float32
-    return aten.atan2.out(x, y, out=torch.empty(0, device=x.device, dtype=dtype))
-"""
-)
-WRONG = (
-    BEGIN
-    + """
-def silu(x):  # its strides are ignored
-    y = x.as_strided(x.shape, torch.empty(x.shape, device="meta").stride())
-    return y * torch.sigmoid(y)
-
-def hypot_out(x, y, *, out):  # it is not resized
-    return out.copy_(torch.hypot(x, y))
-
-def atan2(x, y):  # the dtype is that of the first argument
-    dtype = x.dtype if x.dtype.is_floating_point else torch.bfloat16
-    return aten.atan2.out(x, y, out=torch.empty(0, device=x.device, dtype=dtype))
-"""
-)
-END = """
-library.impl("silu", silu, "CUDA")
-library.impl("hypot.out", hypot_out, "CUDA")
-library.impl("atan2", atan2, "CUDA")
-"""
-CHECKS = ("--check", "value.device", "value.layout", "fake.metadata", "effect", "registration")
+SILU = BEGIN + 'library.impl("silu", lambda x: x * torch.sigmoid(x), "CUDA")\n'
+CHECKS = ("--check", "value", "effect", "error.raises", "fake.metadata", "registration")
+PLANTED = {
+    "atan2": "error.raises",  # a number on the CPU
+    "fmax": "error.raises",  # promotion
+    "hypot.out": "value.device",  # `out` of other sizes
+    "mm": "value.layout",  # a lazy conjugation
+    "sinh": "effect.copy_on_write",
+}
 
 
-def judged(opgate: OpGate, folder: Path, module: str) -> dict[str, set[str]]:
-    """The checks that fail, by operator."""
+def judged(
+    opgate: OpGate, folder: Path, kernels: Path, key: str, **environment: str
+) -> tuple[int, dict[str, set[str]]]:
+    """How many operators are judged, and the checks that do not pass, by operator."""
     folder.mkdir()
-    (folder / "my_backend.py").write_text(module + END)
-    recorded = opgate("record", "--over", "CUDA", "--module", "my_backend", folder=folder)
+    shutil.copy(kernels, folder)
+    environment["MY_KEY"] = key
+    words = ["--over", key, "--module", kernels.stem]
+    recorded = opgate("record", *words, folder=folder, environment=environment)
     assert recorded.returncode == 0, recorded
-    assert "aten::silu at CUDA: " in recorded.stdout
-    run = opgate("run", "--device", "sim", *CHECKS, folder=folder)
-    cases = read_results(folder / ".opgate").cases
-    assert {case.partition("/")[0] for case in cases} == {"silu", "hypot.out", "atan2"}
-    bad = {case: line for case, line in cases.items() if line["verdict"] != "pass"}
-    assert {line["verdict"] for line in bad.values()} <= {"fail", "invalid"}, run
-    failed: dict[str, set[str]] = {}
-    for case in bad:
-        failed.setdefault(case.partition("/")[0], set()).add(case.rpartition("/")[2])
-    return failed
+    device = "sim" if key == "CUDA" else "cpu"
+    opgate("run", "--device", device, *CHECKS, folder=folder, environment=environment)
+    results = read_results(folder / ".opgate")
+    assert results.finished is not None
+    bad: dict[str, set[str]] = {}
+    for case, line in results.cases.items():
+        if line["verdict"] != "pass":
+            bad.setdefault(case.partition("/")[0], set()).add(case.rpartition("/")[2])
+    return len({case.partition("/")[0] for case in results.cases}), bad
 
 
-def test_wrong_kernels_are_found_and_right_ones_are_not(opgate: OpGate, tmp_path: Path) -> None:
-    assert judged(opgate, tmp_path / "right", RIGHT) == {}
-    failed = judged(opgate, tmp_path / "wrong", WRONG)
-    assert "value.layout" in failed["silu"]
-    assert failed["hypot.out"] & {"value.device", "fake.metadata"}
-    assert {"value.device", "fake.metadata"} <= failed["atan2"]
+def test_planted_mistakes_are_found_and_their_twins_are_not(
+    opgate: OpGate, source: Path, tmp_path: Path
+) -> None:
+    kernels = source / "fixtures" / "over_torch" / "planted_kernels.py"
+    assert judged(opgate, tmp_path / "right", kernels, "CUDA") == (len(PLANTED), {})
+    _, bad = judged(opgate, tmp_path / "wrong", kernels, "CUDA", MY_MISTAKES="1")
+    assert {name: check for name, check in PLANTED.items() if check in bad.get(name, ())} == PLANTED, bad
+    assert bad.keys() == PLANTED.keys()
+
+
+@pytest.mark.parametrize(
+    ("key", "names"),
+    [
+        ("CPU", "silu bmm addcmul hypot.out lerp.Scalar threshold trunc zero_"),
+        ("CUDA", "masked_fill.Scalar rsqrt xlogy.Tensor"),
+    ],
+)
+def test_right_kernels_are_not_accused(
+    opgate: OpGate, source: Path, tmp_path: Path, key: str, names: str
+) -> None:
+    kernels = source / "fixtures" / "over_torch" / "right_kernels.py"
+    assert judged(opgate, tmp_path / "project", kernels, key, MY_KERNELS=names) == (len(names.split()), {})
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("key", ["CPU", "CUDA"])
+def test_forty_right_kernels_are_not_accused(opgate: OpGate, source: Path, tmp_path: Path, key: str) -> None:
+    kernels = source / "fixtures" / "over_torch" / "right_kernels.py"
+    assert judged(opgate, tmp_path / "project", kernels, key) == (40, {})
 
 
 def test_a_recording_for_a_kernel_that_nothing_registers_is_refused(opgate: OpGate, tmp_path: Path) -> None:
-    (tmp_path / "my_backend.py").write_text(RIGHT + END)
+    (tmp_path / "my_backend.py").write_text(SILU)
     assert opgate("record", "--over", "CUDA", "--module", "my_backend", folder=tmp_path).returncode == 0
     (tmp_path / "my_backend.py").write_text("")
     run = opgate("run", "--device", "sim", "--check", "value.device", folder=tmp_path)
