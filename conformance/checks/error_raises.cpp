@@ -99,14 +99,13 @@ bool takes_numbers_of_the_host(CallUnderTest& under_test) {
 // it must do so, too.
 std::optional<Judgement> failure_beside_torch(CallUnderTest& under_test, BadInput::Kind kind) {
   const Outcome& call = under_test.observed().outcome;
-  const Finding refused{"the kernel takes what the kernel of torch takes that it replaces",
-                        call.ok() ? "" : "it raises: " + call.raised->message};
-  if (kind == BadInput::Kind::device && !call.ok() && takes_numbers_of_the_host(under_test))
-    return Judgement::fail(refused);
-  if (kind != BadInput::Kind::dtype && kind != BadInput::Kind::shape) return std::nullopt;
+  const bool decides =
+      kind == BadInput::Kind::dtype || kind == BadInput::Kind::shape ||
+      (kind == BadInput::Kind::device && !call.ok() && takes_numbers_of_the_host(under_test));
+  if (!decides) return std::nullopt;
+  if (!call.ok()) return refusal_beside_torch(under_test.key(), call, under_test.cache().values);
   const auto want = call_of_cpu_kernel(under_test.key(), under_test.cache().values);
   if (!want) return std::nullopt;
-  if (!call.ok()) return Judgement::fail(refused);
   Judgement judgement = judge_near_each_other(under_test.key(), call, *want,
                                               "the kernel returns what torch's own returns on the CPU");
   if (!judgement.finding) return std::nullopt;

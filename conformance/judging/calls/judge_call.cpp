@@ -54,8 +54,8 @@ Judgement crash_of(const DeviceFailed& failed) {
 
 namespace {
 
-// Some of torch's own kernels break promises, too, such as the strides that their fake kernels announce. Then
-// nobody may ask the kernel that replaces one to keep them.
+// Some of torch's own kernels break promises, too, such as the strides that their fake kernels announce. A
+// kernel that replaces one need not keep them either.
 bool is_broken_by_torch(const CallKey& key, const Check& check, const WorkerCache& cache) {
   const KernelScope scope(Purpose::call_of_torch);
   WorkerCache own = cache;

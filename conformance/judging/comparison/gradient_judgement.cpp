@@ -194,10 +194,10 @@ GradientTolerance rounding_of_sums(const Derivative& mine) {
     cotangents = std::max(cotangents, cotangent.numel());
     ulp = std::max(ulp, ulp_at(1, *float_format(cotangent.scalar_type())));
   }
+  const double rounding = largest_cotangent(mine) * ulp;
   for (const LeafGradient& leaf : mine.leaf_gradients) {
     const int64_t terms = cotangents / std::max<int64_t>(leaf.gradient.numel(), 1);
-    if (terms > 1)
-      tolerance[leaf.at].conditioning = static_cast<double>(terms) * largest_cotangent(mine) * ulp;
+    if (terms > 1) tolerance[leaf.at].conditioning = static_cast<double>(terms) * rounding;
   }
   return tolerance;
 }
