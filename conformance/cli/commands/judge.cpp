@@ -36,6 +36,7 @@ struct JudgeOptions {
   std::vector<std::string> libraries, specs, modules;
   std::string serve, server;
   fs::path receipt, key, verified, signers;
+  std::string backendbench, calls;
 
   bool is_simulated() const { return device == "sim"; }
   std::string torch_device() const { return is_simulated() ? "cuda" : "cpu"; }
@@ -86,8 +87,9 @@ std::vector<fs::path> files_of(const Config& config, const std::vector<std::stri
 }
 
 int judge(const JudgeOptions& options) {
-  if (options.candidates.empty() || options.reference.empty())
-    throw SetupError("opgate judge needs a CANDIDATE and --reference; see opgate judge --help");
+  if (options.backendbench.empty() && (options.candidates.empty() || options.reference.empty()))
+    throw SetupError(
+        "opgate judge needs a CANDIDATE and --reference, or --backendbench; see opgate judge --help");
   if (!options.key.empty() && options.receipt.empty())
     throw SetupError("--sign signs a receipt: name its file with --receipt");
   const Config config = with_operators(options);
@@ -109,7 +111,9 @@ int judge(const JudgeOptions& options) {
                      {"specs", files_of(config, config.specs, options.specs)},
                      {"modules", modules},
                      {"python_path", python_path},
-                     {"receipt", options.receipt}};
+                     {"receipt", options.receipt},
+                     {"backendbench", options.backendbench},
+                     {"calls", options.calls}};
   if (!options.receipt.empty()) {
     fs::remove(options.receipt);
     fs::remove(signature_of(options.receipt));
@@ -158,6 +162,21 @@ void declare_operators(CommandLine& app, JudgeOptions& options) {
   app.add_option("--spec FILE", options.specs, "library with its spec, besides those of opgate.toml");
   app.add_option("--module MODULE", options.modules,
                  "Python module that defines the operator or its spec, besides those of opgate.toml");
+}
+
+void declare_backendbench(CommandLine& app, JudgeOptions& options) {
+  auto folder =
+      app.add_option("--backendbench FOLDER", options.backendbench,
+                     "judge all kernels of a folder as BackendBench has them: the functions "
+                     "NAME_kernel_impl of the files NAME/NAME_implementation*.py, each beside the operator "
+                     "of torch that it replaces (add__Tensor is aten::add.Tensor), with the samples of "
+                     "torch's tests. Nothing is timed");
+  for (const char* other : {"CANDIDATE", "--reference", "--inputs", "--library", "--spec", "--module"})
+    folder = folder.excludes(app.get_option(other));
+  app.add_option("--arguments FILE", options.calls,
+                 "for --backendbench: a file with calls of operators, lines `Operator: aten.add.Tensor` and "
+                 "`cnt: 1, ((T([8, 512], f16), 2), {})`, which must not be refused")
+      .needs(folder);
 }
 
 void declare_server(CommandLine& app, JudgeOptions& options) {
@@ -211,6 +230,7 @@ std::function<int()> declare(CommandLine& app) {
   app.add_flag("--no-compile", options->no_compile,
                "do not measure torch.compile of the reference, which takes seconds");
   declare_operators(app, *options);
+  declare_backendbench(app, *options);
   declare_server(app, *options);
   declare_receipt(app, *options);
   app.add_flag("--json", options->json, "print each verdict as a line of JSON");

@@ -53,7 +53,7 @@ class Candidate:
         ctypes.CDLL(None).mallopt(M_PERTURB, head["poison"])
         forget_the_judge()
         module = self.source.load("opgate_judged_candidate")
-        called = made(module, self.source.name, init, head["seed"])
+        called = self.source.adapted(made(module, self.source.name, init, head["seed"]))
         self.called = called.to(self.device) if isinstance(called, torch.nn.Module) else called
         answer = {"state": self.take_over(state)}
         if head.get("compile"):
@@ -74,8 +74,8 @@ class Candidate:
     def arguments(self, head: dict[str, Any], blobs: list[bytes]) -> tuple[list[Any], list[torch.Tensor]]:
         """The arguments of a call: in the tensors of an earlier one if the judge wants it, or in new ones."""
         key = json.dumps(head["geometries"])
-        if head["reuse"] and key in self.slots:
-            tensors = self.slots[key]
+        tensors = self.slots.get(key, [])
+        if head["reuse"] and tensors and [geometry_of(each) for each in tensors] == head["geometries"]:
             for tensor, content in zip(tensors, blobs, strict=True):
                 write(tensor, content)
         else:

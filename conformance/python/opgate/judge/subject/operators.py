@@ -77,10 +77,11 @@ class SpecSamples:
         chosen = "float32" if "float32" in dtypes else dtypes[0] if dtypes else ""
         self.ids = [call for call, dtype in zip(calls, dtypes, strict=True) if dtype == chosen]
 
-    def every(self) -> Iterator[tuple[str, list[Any]]]:
-        """The name and the arguments of each sample."""
+    def every(self) -> Iterator[tuple[str, str, list[Any]]]:
+        """The kind, label and arguments of each sample."""
         for call in self.ids:
-            yield CaseId.of_call(call).sample, list(_engine.arguments(call))
+            label = f"the sample {CaseId.of_call(call).sample} of the spec"
+            yield "spec", label, list(_engine.arguments(call))
 
     def draw(self) -> list[Any]:
         """The arguments of the largest sample, with other values of their domains: torch's seed decides."""

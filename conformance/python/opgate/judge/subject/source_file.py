@@ -1,12 +1,12 @@
 """What is judged and what it is judged by: FILE.py with a class, as KernelBench has it, FILE.py:name with a
 function, FILE.so:mylib::op with an operator, or mylib::op, an operator that modules or libraries define.
+Files with functions in the place of torch's overloads are found by backendbench.py.
 """
 
 from __future__ import annotations
 
 import importlib.util
 import sys
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import ModuleType
@@ -15,6 +15,8 @@ from typing import Any
 import torch
 
 from opgate.judge.subject.operators import OperatorSources, SpecSamples, operator
+from opgate.judge.subject.overload import in_place_of, overload_named
+from opgate.judge.subject.overload_samples import Labelled, OverloadSamples
 from opgate.request import UserError
 
 
@@ -26,6 +28,8 @@ class SourceFile:
     name: str
     operators: OperatorSources = OperatorSources()
     inputs: Path | None = None  # a file whose get_inputs() is used
+    overload: str = ""  # of torch: it is called as that is
+    calls: Path | None = None  # a file with calls of the overload
 
     @staticmethod
     def of(text: str, default: str, operators: OperatorSources | None = None, inputs: str = "") -> SourceFile:
@@ -48,7 +52,9 @@ class SourceFile:
         """The inverse of as_json()."""
         sources = {kind: tuple(names) for kind, names in described["operators"].items()}
         path = described["path"]
-        return SourceFile(Path(path) if path else None, described["name"], OperatorSources(**sources))
+        overload = described["overload"]
+        file = Path(path) if path else None
+        return SourceFile(file, described["name"], OperatorSources(**sources), overload=overload)
 
     def as_json(self) -> dict[str, Any]:
         """What a process needs to load it."""
@@ -56,6 +62,7 @@ class SourceFile:
             "path": str(self.path or ""),
             "name": self.name,
             "operators": asdict(self.operators),
+            "overload": self.overload,
         }
 
     def __str__(self) -> str:
@@ -63,7 +70,7 @@ class SourceFile:
 
     def files(self) -> list[Path]:
         """All files that it is made of."""
-        return [*filter(None, (self.path, self.inputs)), *self.operators.files()]
+        return [*filter(None, (self.path, self.inputs, self.calls)), *self.operators.files()]
 
     def text(self) -> str:
         """The source, if it is one in Python."""
@@ -79,15 +86,27 @@ class SourceFile:
         else:
             return imported(self.path, as_name)
         module = ModuleType("opgate_judged_operator")
-        setattr(module, self.name, operator(self.name))
+        called = overload_named(self.name) if self.overload else operator(self.name)
+        setattr(module, self.name, called)
         return module
 
-    def add_inputs(self, module: ModuleType) -> Iterator[tuple[str, list[Any]]]:
-        """Gives the loaded module a get_inputs() if it has none of its own; returns the spec's samples."""
+    def adapted(self, called: Any) -> Any:
+        """What is loaded, to be called with arguments as samples have them."""
+        return in_place_of(overload_named(self.overload), called) if self.overload else called
+
+    def add_inputs(self, module: ModuleType) -> tuple[list[Labelled], list[str]]:
+        """Gives the loaded module a get_inputs() if it has none of its own.
+
+        Returns the samples of the spec, or of torch's tests, and what is left out of them.
+        """
+        if self.overload:
+            of_torch = OverloadSamples(self.overload, self.calls)
+            module.get_inputs = of_torch.draw  # type: ignore[attr-defined]
+            return list(of_torch.every()), of_torch.left_out
         if self.inputs is not None:
             module.get_inputs = imported(self.inputs, "opgate_judged_inputs").get_inputs  # type: ignore[attr-defined]
         if self.path is not None:
-            return iter(())
+            return [], []
         samples = SpecSamples(self.name, self.operators)
         if samples.ids and self.inputs is None:
             module.get_inputs = samples.draw  # type: ignore[attr-defined]
@@ -96,7 +115,7 @@ class SourceFile:
                 f"{self.name} has no spec here: name a file with its get_inputs() with --inputs, or the "
                 "spec with --module or --spec"
             )
-        return samples.every()
+        return list(samples.every()), []
 
 
 def parted(text: str, default: str) -> tuple[str, str]:

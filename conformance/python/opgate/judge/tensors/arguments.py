@@ -8,6 +8,9 @@ from typing import Any
 import torch
 
 PLAIN = (bool, int, float, str, type(None))
+OF_TORCH = (torch.dtype, torch.layout, torch.memory_format)
+WIDE = {"float16", "bfloat16", "float32"}
+WIDE_COMPLEX = {"complex32", "complex64"}
 
 
 class NotJudged(Exception):
@@ -31,6 +34,10 @@ def taken_apart(value: Any) -> tuple[Any, list[torch.Tensor]]:
             return {"dict": {key: structure_of(part) for key, part in sorted(value.items())}}
         if type(value) in PLAIN:
             return {"value": value}
+        if type(value) is complex:
+            return {"complex": [value.real, value.imag]}
+        if isinstance(value, OF_TORCH):
+            return {"torch": str(value).removeprefix("torch.")}
         raise NotJudged(
             f"{type(value).__name__} is neither a tensor, a number, a string nor a list or dict of these"
         )
@@ -44,6 +51,10 @@ def put_together(structure: Any, tensors: list[torch.Tensor]) -> Any:
         return tensors[structure["tensor"]]
     if "value" in structure:
         return structure["value"]
+    if "complex" in structure:
+        return complex(*structure["complex"])
+    if "torch" in structure:
+        return getattr(torch, structure["torch"])
     if "dict" in structure:
         return {key: put_together(part, tensors) for key, part in structure["dict"].items()}
     parts = structure.get("list", structure.get("tuple"))
@@ -55,6 +66,31 @@ def mapped(value: Any, function: Callable[[torch.Tensor], torch.Tensor]) -> Any:
     """The value with the function applied to each tensor."""
     structure, tensors = taken_apart(value)
     return put_together(structure, [function(tensor) for tensor in tensors])
+
+
+def in_double(value: Any, function: Callable[[torch.Tensor], torch.Tensor]) -> Any:
+    """The same, and dtypes among the values are those of double precision."""
+
+    def widened(structure: Any) -> Any:
+        if isinstance(structure, list):
+            return [widened(part) for part in structure]
+        if not isinstance(structure, dict):
+            return structure
+        if structure.get("torch") in WIDE:
+            return {"torch": "float64"}
+        if structure.get("torch") in WIDE_COMPLEX:
+            return {"torch": "complex128"}
+        return {key: widened(part) for key, part in structure.items()}
+
+    structure, tensors = taken_apart(value)
+    return put_together(widened(structure), [function(tensor) for tensor in tensors])
+
+
+def copy_with_layout(tensor: torch.Tensor) -> torch.Tensor:
+    """A copy in a storage of its own with the same strides and offset."""
+    count = tensor.untyped_storage().nbytes() // tensor.element_size()
+    memory = torch.empty(count, dtype=tensor.dtype)
+    return memory.as_strided(tensor.size(), tensor.stride(), tensor.storage_offset()).copy_(tensor)
 
 
 def tensors_of(value: Any) -> list[torch.Tensor]:
@@ -71,5 +107,8 @@ def same_structure(one: Any, other: Any) -> bool:
         return same_keys and all(map(same_structure, one["dict"].values(), other["dict"].values()))
     parts, others = (each.get("list", each.get("tuple")) for each in (one, other))
     if not isinstance(parts, list) or not isinstance(others, list):
-        return one == other
+        are_nan = all(
+            isinstance(each.get("value"), float) and each["value"] != each["value"] for each in (one, other)
+        )
+        return one == other or are_nan
     return len(parts) == len(others) and all(map(same_structure, parts, others))

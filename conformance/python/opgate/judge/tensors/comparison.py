@@ -25,4 +25,4 @@ def first_difference(got: torch.Tensor, exact: torch.Tensor, beyond: torch.Tenso
 
 def is_constant(tensor: torch.Tensor) -> bool:
     """Whether all elements have the same value; NaN has none, and a tensor without elements has one."""
-    return bool((tensor == tensor.flatten()[:1]).all())
+    return tensor.numel() == 0 or bool((tensor == tensor.flatten()[:1]).all())

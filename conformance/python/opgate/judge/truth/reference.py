@@ -10,7 +10,15 @@ from typing import Any
 import torch
 
 from opgate.judge.subject.source_file import SourceFile, made
-from opgate.judge.tensors.arguments import NotJudged, mapped, taken_apart, tensors_of
+from opgate.judge.tensors.arguments import (
+    NotJudged,
+    copy_with_layout,
+    in_double,
+    mapped,
+    taken_apart,
+    tensors_of,
+)
+from opgate.judge.truth.samples import GET_INPUTS
 from opgate.request import UserError
 
 Results = list[torch.Tensor]
@@ -34,9 +42,13 @@ class Reference:
     def __init__(self, source: SourceFile) -> None:
         try:
             self.module = source.load("opgate_judged_reference")
+        except UserError:
+            raise
         except Exception as error:
             raise UserError(f"the reference {source} cannot be loaded: {error}") from error
-        self.spec_samples = list(source.add_inputs(self.module))
+        self.source = source
+        self.drawn = "the largest sample" if source.overload else GET_INPUTS
+        self.spec_samples, self.left_out = source.add_inputs(self.module)
         for needed in (source.name, "get_inputs"):
             if not hasattr(self.module, needed):
                 raise UserError(f"the reference {source.path or source} has no {needed}")
@@ -46,7 +58,7 @@ class Reference:
         """Makes the module anew with this seed; returns the arguments that it was made with."""
         init = list(getattr(self.module, "get_init_inputs", list)())
         taken_apart(init)  # raises NotJudged
-        self.called = made(self.module, self.name, init, seed)
+        self.called = self.source.adapted(made(self.module, self.name, init, seed))
         return init
 
     def state(self) -> dict[str, torch.Tensor]:
@@ -103,19 +115,12 @@ class Reference:
             called = called.double()
             for name, value in called.state_dict().items():
                 value.copy_(exact[name])
-        return tensors_of(called(*mapped(list(arguments), moved)))
-
-
-def copy_with_layout(tensor: torch.Tensor) -> torch.Tensor:
-    """A copy in a storage of its own with the same strides and offset."""
-    count = tensor.untyped_storage().nbytes() // tensor.element_size()
-    memory = torch.empty(count, dtype=tensor.dtype)
-    return memory.as_strided(tensor.size(), tensor.stride(), tensor.storage_offset()).copy_(tensor)
+        return tensors_of(called(*in_double(list(arguments), moved)))
 
 
 def same(one: torch.Tensor, other: torch.Tensor) -> bool:
-    """Whether the values are the same; NaN is the same as NaN."""
-    return bool(((one == other) | ((one != one) & (other != other))).all())
+    """Whether sizes and values are the same; NaN is the same as NaN."""
+    return one.shape == other.shape and bool(((one == other) | ((one != one) & (other != other))).all())
 
 
 def overlaps(one: torch.Tensor, other: torch.Tensor) -> bool:

@@ -17,6 +17,8 @@ PUBLIC_SEEDS = (0, 42)
 """Seeds that everybody uses, so that memorised results show."""
 SECRET_DRAWS = 4
 NEAR_DRAWS = 2
+GET_INPUTS = "get_inputs()"
+"""What draws arguments of a module or function."""
 ROWS_OF_ONE_VALUE = "rows of one value"
 LARGE = 1 << 22
 """From so many elements on there are fewer samples."""
@@ -26,9 +28,9 @@ LARGE = 1 << 22
 class Sample:
     """One set of arguments.
 
-    The kind is spec, public, secret, near, values, sizes, layout, altered (other values of parameters of one
-    value), changed (of the others, after all other calls), or edge: values for which right formulas differ,
-    such as those of a variance.
+    The kind is spec, further (of torch's tests, in other dtypes), public, secret, near, values, sizes,
+    layout, altered (other values of parameters of one value), changed (of the others, after all other calls),
+    or edge: values for which right formulas differ, such as those of a variance.
     """
 
     kind: str
@@ -37,19 +39,24 @@ class Sample:
 
 
 def samples(
-    draw: Callable[[int], list[Any]], secret: random.Random, of_spec: Sequence[tuple[str, list[Any]]] = ()
+    draw: Callable[[int], list[Any]],
+    secret: random.Random,
+    of_spec: Sequence[tuple[str, str, list[Any]]] = (),
+    drawn: str = GET_INPUTS,
 ) -> Iterator[Sample]:
-    """All samples; `draw` returns the arguments for a seed. The reference may refuse some.
+    """All samples; `draw`, which is called `drawn`, returns the arguments for a seed.
 
-    The samples of a spec replace other sizes, for which its operator need not be made.
+    The reference may refuse some.
+
+    The samples of a spec, or of torch's tests, replace other sizes, for which the operator need not be made.
     """
-    for name, arguments in of_spec:
-        yield Sample("spec", f"the sample {name} of the spec", arguments)
+    for kind, label, arguments in of_spec:
+        yield Sample(kind, label, arguments)
     for seed in PUBLIC_SEEDS:
-        yield Sample("public", f"get_inputs() with the seed {seed}", draw(seed))
+        yield Sample("public", f"{drawn} with the seed {seed}", draw(seed))
     for number in range(SECRET_DRAWS):
-        yield Sample("secret", f"get_inputs() with secret seed {number + 1}", draw(secret.getrandbits(48)))
-    yield from near(draw, secret)
+        yield Sample("secret", f"{drawn} with secret seed {number + 1}", draw(secret.getrandbits(48)))
+    yield from near(draw, secret, drawn)
     first = draw(secret.getrandbits(48))
     is_large = sum(tensor.numel() for tensor in tensors_of(first)) >= LARGE
     torch.manual_seed(secret.getrandbits(48))
@@ -64,14 +71,14 @@ def samples(
         yield Sample("edge", "NaN, infinities and subnormals", changed(first, edges))
 
 
-def near(draw: Callable[[int], list[Any]], secret: random.Random) -> Iterator[Sample]:
+def near(draw: Callable[[int], list[Any]], secret: random.Random, drawn: str) -> Iterator[Sample]:
     """Two draws, each beside the same with one element of another draw.
 
     A cache keyed by a few elements confuses the two.
     """
     torch.manual_seed(secret.getrandbits(48))
     for number in range(NEAR_DRAWS):
-        label = f"get_inputs() with secret seed {SECRET_DRAWS + number + 1}"
+        label = f"{drawn} with secret seed {SECRET_DRAWS + number + 1}"
         arguments, others = draw(secret.getrandbits(48)), draw(secret.getrandbits(48))
         if not any(t.is_floating_point() and t.numel() > 1 for t in tensors_of(arguments)):
             return

@@ -79,7 +79,8 @@ def examine(reference: Reference, secret: random.Random) -> Examination:
     seed = secret.getrandbits(48)
     init = reference.start(seed)
     examination = Examination(init, seed, {name: value.clone() for name, value in reference.state().items()})
-    for sample in samples(reference.inputs, secret, reference.spec_samples):
+    examination.left_out += reference.left_out
+    for sample in samples(reference.inputs, secret, reference.spec_samples, reference.drawn):
         try:
             returned = reference.call(sample.arguments)
         except Exception as error:
@@ -113,7 +114,9 @@ def examine(reference: Reference, secret: random.Random) -> Examination:
 
 def drawn(reference: Reference, secret: random.Random) -> RightAnswer:
     """A draw of get_inputs() and what is right for it; without the trivial answers, which take longer."""
-    sample = Sample("secret", "get_inputs() with a secret seed", reference.inputs(secret.getrandbits(48)))
+    sample = Sample(
+        "secret", f"{reference.drawn} with a secret seed", reference.inputs(secret.getrandbits(48))
+    )
     return right_answer(reference, sample, reference.call(sample.arguments))
 
 

@@ -62,7 +62,7 @@ def look_at_library(judge: Judge, text: str, device: str) -> None:
     if claim and Counter(own) == Counter(of_reference):
         if runs_here:
             seen = f"the file has `{claim}`, and a call reaches these operators alone: {named}"
-            judge.verdict.add("the library in a kernel's place", "get_inputs() with a secret seed", seen)
+            judge.verdict.add("the library in a kernel's place", "a draw with a secret seed", seen)
             return
         judge.verdict.unclear.append(
             f"the file has `{claim}`, a kernel for CUDA; on the CPU a call reaches only {named}"

@@ -34,6 +34,7 @@ WRONG = {
     "ignores strides": "arguments in another layout get wrong answers without an error",
     "wrong values": "the values are wrong",
     "overwrites an argument": "an argument is changed, which the reference leaves alone",
+    "is not the argument": "a result is another tensor, and the schema promises an argument",
     "shares memory with an argument": "a result lies in an argument's memory, which the reference's does not",
     "changes after later calls": "a later call overwrites the result of an earlier one",
 }
@@ -50,6 +51,7 @@ EXPLAINED = {
     "hard-coded sizes": {"replayed result"},
     "other sizes or dtype": {"replayed result"},
     "zeros": {"changes after the return", "never written"},
+    "returns an argument": {"is not the argument"},
 }
 """A finding of the first name is no news beside one of the others."""
 

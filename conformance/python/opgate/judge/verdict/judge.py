@@ -25,7 +25,7 @@ from opgate.judge.verdict.finding import CHEATING, Verdict
 REPEATS = 64
 """So many calls follow with arguments that were used before, if they take no longer than this."""
 SECONDS_OF_REPEATS = 1.5
-MAY_REFUSE = ("sizes", "layout", "edge", "altered", "changed")
+MAY_REFUSE = ("sizes", "layout", "edge", "altered", "changed", "further")
 """A candidate may refuse samples of these kinds with an error."""
 UNLIKE_DRAWS = ("values", "near")
 """These need not have what all draws of get_inputs() have in common."""
@@ -57,6 +57,7 @@ class Judge:
     session: Session
     verdict: Verdict
     seconds: float  # for one call
+    returns_arguments: bool = False  # as the schema of an operator in place promises
     seed: str = field(default_factory=lambda: secrets.token_hex(32))
     calls: list[Call] = field(default_factory=list)
     refused: list[tuple[str, str]] = field(default_factory=list)  # samples and errors
@@ -249,6 +250,12 @@ class Judge:
                     answer.sample.label,
                     f"a result lies in argument {number}",
                 )
+            if self.returns_arguments and set(right) - set(shared):
+                self.verdict.add(
+                    "is not the argument",
+                    answer.sample.label,
+                    f"the schema returns argument {min(right)}, and the result is another tensor",
+                )
 
     def judge_values(self) -> None:
         """Names the mistakes in the values, by the samples that show them and those that do not."""
@@ -260,7 +267,7 @@ class Judge:
             self.verdict.add("changes its behaviour", *self.first_turn())
             return
         if "public" not in wrong and "secret" not in right and {"public"} <= right and {"secret"} <= wrong:
-            evidence = "right for the seeds 0 and 42 of get_inputs(), and wrong for every secret seed"
+            evidence = "right for the seeds 0 and 42, and wrong for every secret seed"
             self.verdict.add("memorised values", "every secret sample", evidence)
         unusual = {"edge", "altered", "changed"}
         guesses = bool(self.examination.structures) and bool(wrong & {*UNLIKE_DRAWS})
@@ -293,7 +300,7 @@ class Judge:
             )
             return
         if answer.sample.kind == "edge":
-            reason = f"{name} only with {answer.sample.label}, which get_inputs() never draws: {seen}"
+            reason = f"{name} only with {answer.sample.label}, which no draw has: {seen}"
             if self.examination.structures:
                 # A zero that the structure promises times an infinity is NaN only if it is computed.
                 in_all = ", ".join(self.examination.structures)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from pathlib import Path
 from typing import Any
 
 from opgate.judge.verdict.finding import Verdict
@@ -11,13 +13,7 @@ MOST_LINES = 12
 
 def report(verdict: Verdict) -> str:
     """The verdict, what was seen, and how far it reaches."""
-    lines = [f"{verdict.word:8}  {verdict.candidate}"]
-    for finding in verdict.findings:
-        lines += [
-            f"  {'cheat' if finding.is_cheating else 'wrong'}      {finding.how}: {finding.meaning}",
-            f"    on       {finding.sample}",
-            f"    seen     {finding.evidence}",
-        ]
+    lines = [f"{verdict.word:8}  {verdict.candidate}", *findings(verdict)]
     for label, texts in (
         ("unclear", verdict.unclear),
         ("mistrusts", verdict.mistrusted),
@@ -33,6 +29,36 @@ def report(verdict: Verdict) -> str:
     if verdict.not_isolated:
         lines.append(f"  open       {', '.join(verdict.not_isolated)}: not isolated or limited here")
     return "\n".join(lines)
+
+
+def findings(verdict: Verdict) -> list[str]:
+    """What was seen to be wrong."""
+    lines = []
+    for finding in verdict.findings:
+        lines += [
+            f"  {'cheat' if finding.is_cheating else 'wrong'}      {finding.how}: {finding.meaning}",
+            f"    on       {finding.sample}",
+            f"    seen     {finding.evidence}",
+        ]
+    return lines
+
+
+def row(operator: str, verdict: Verdict) -> str:
+    """A line for one of many kernels, with what was seen if it is not correct."""
+    file = Path(verdict.candidate.rpartition(":")[0]).name
+    lines = [f"{verdict.word:8}  {operator:32}  {file}", *findings(verdict)]
+    if not verdict.findings:
+        lines += [f"  unclear    {text}" for text in verdict.unclear[:MOST_LINES]]
+    return "\n".join(lines)
+
+
+def summary(verdicts: list[Verdict]) -> str:
+    """How many of the kernels got which verdict."""
+    counts = Counter(verdict.word for verdict in verdicts)
+    words = ", ".join(
+        f"{counts[word]} {word}" for word in ("correct", "wrong", "cheating", "unclear") if counts[word]
+    )
+    return f"{len(verdicts)} kernel{'s' * (len(verdicts) != 1)}: {words}"
 
 
 def speed_lines(verdict: Verdict) -> list[str]:
