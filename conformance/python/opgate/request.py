@@ -21,9 +21,12 @@ def asked() -> dict[str, Any]:
 
 
 def status_of(work: Callable[[], int | None]) -> int:
-    """The exit status of the work, or 2 if it raises a UserError, which is printed."""
+    """The exit status of the work; 2 if it raises a UserError, which is printed; 1 if its output is cut."""
     try:
         return work() or 0
     except UserError as error:
         print(f"opgate: {error}", file=sys.stderr)
         return 2
+    except BrokenPipeError:  # what is printed is not read any more
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1

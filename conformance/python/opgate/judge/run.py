@@ -151,6 +151,7 @@ def run(options: Request, device: str = "") -> int:
     records: list[dict[str, Any]] = []
     try:
         if options.backendbench:
+            torch.set_num_threads(1)  # a fork of a process that has used others would wait for them
             look_up([task.reference.overload for task in waiting])
         for task in waiting:
             for verdict, record in judge_task(task, spawner, opponents, options):
@@ -168,7 +169,8 @@ def run(options: Request, device: str = "") -> int:
     if options.receipt:
         reference = waiting[0].reference
         name = f"operators of torch {torch.__version__}" if options.backendbench else str(reference)
-        of_reference = {"name": name, "files": described(reference.files())}
+        calls = [Path(options.calls)] if options.calls else []
+        of_reference = {"name": name, "files": described([*reference.files(), *calls])}
         written = receipt(of_reference, records, NAMES[options.device])
         Path(options.receipt).write_text(json.dumps(written, indent=1) + "\n")
     words = {verdict.word for verdict in verdicts}
@@ -209,11 +211,8 @@ def look_up(overloads: list[str]) -> None:
         with contextlib.suppress(UserError):  # the process of the reference reports it
             if not is_random(name):
                 found.add(name)
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)  # a fork of a process that has used others would wait for them
     for _ in torch_tests.that_reach(found):
         pass
-    torch.set_num_threads(threads)
 
 
 def shown(verdict: Verdict, reference: SourceFile, options: Request) -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import ast
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -49,11 +49,15 @@ class Described:
 
 @dataclass(frozen=True)
 class TracedCall:
-    """One call: the arguments, with a Described for each tensor, and its place in the file."""
+    """One call: the arguments, with a Described for each tensor, and its place in the file.
+
+    Or the reason why it cannot be made again.
+    """
 
     place: str
-    positional: tuple[Any, ...]
-    keywords: dict[str, Any]
+    positional: tuple[Any, ...] = ()
+    keywords: dict[str, Any] = field(default_factory=dict)
+    problem: str = ""
 
     @property
     def elements(self) -> int:
@@ -90,12 +94,18 @@ def traced_calls(file: Path) -> dict[str, list[TracedCall]]:
 
 
 def parsed(text: str, place: str) -> TracedCall:
-    """The call of a line. Raises UserError."""
+    """The call of a line. Raises UserError for a line that has none."""
     try:
-        positional, keywords = value_of(ast.parse(text.strip(), mode="eval").body)
-        return TracedCall(place, tuple(positional), dict(keywords))
-    except (SyntaxError, ValueError, TypeError, KeyError) as error:
+        expression = ast.parse(text.strip(), mode="eval").body
+    except SyntaxError as error:
         raise UserError(f"{place}: cannot read these arguments: {error}") from None
+    match expression:
+        case ast.Tuple([ast.Tuple(positional), ast.Dict() as keywords]):
+            try:
+                return TracedCall(place, tuple(map(value_of, positional)), value_of(keywords))
+            except (ValueError, TypeError) as error:
+                return TracedCall(place, problem=str(error))
+    raise UserError(f"{place}: these are not `(ARGUMENTS, KEYWORDS)`, such as `((T([8], f16), 2), {{}})`")
 
 
 def value_of(node: ast.expr) -> Any:

@@ -9,6 +9,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from opgate.judge.subject.argument_file import traced_calls
 from opgate.judge.subject.source_file import SourceFile
 from opgate.request import UserError
 
@@ -25,8 +26,7 @@ def kernel_folders(folder: Path, calls: Path | None) -> list[KernelFolder]:
     """All of them, by name; `calls` is a file with calls of the overloads. Raises UserError."""
     if not folder.is_dir():
         raise UserError(f"there is no folder {folder}")
-    if calls is not None and not calls.is_file():
-        raise UserError(f"there is no file {calls}")
+    traced = traced_calls(calls) if calls else {}
     found = []
     for each in sorted(path for path in folder.iterdir() if path.is_dir()):
         files = sorted(each.glob(f"{each.name}_implementation*.py"))
@@ -35,7 +35,8 @@ def kernel_folders(folder: Path, calls: Path | None) -> list[KernelFolder]:
             SourceFile(file.resolve(), f"{each.name}_kernel_impl", overload=overload) for file in files
         ]
         if candidates:
-            reference = SourceFile(None, overload, overload=overload, calls=calls and calls.resolve())
+            of_overload = tuple(traced.get(overload, ()))
+            reference = SourceFile(None, overload, overload=overload, calls=of_overload)
             found.append(KernelFolder(reference, candidates))
     if not found:
         raise UserError(

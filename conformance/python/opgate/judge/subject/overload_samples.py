@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from opgate.calls import torch_tests
-from opgate.judge.subject.argument_file import TracedCall, drawn, traced_calls
+from opgate.judge.subject.argument_file import TracedCall, drawn
 from opgate.judge.subject.overload import is_random, overload_named
 from opgate.judge.tensors.arguments import NotJudged, copy_with_layout, mapped, taken_apart, tensors_of
 from opgate.request import UserError
@@ -38,16 +37,15 @@ class Drawable:
 class OverloadSamples:
     """The arguments. Raises UserError if there are none, or if the overload draws random numbers."""
 
-    def __init__(self, name: str, file: Path | None) -> None:
+    def __init__(self, name: str, calls: Sequence[TracedCall]) -> None:
         self.name = name
         self.overload = overload_named(name)
         self.left_out: list[str] = []
         self.drawable: list[Drawable] = []
         if is_random(name):
             raise UserError(f"{name} draws random numbers, so that no result is the right one")
-        traced = traced_calls(file).get(name, []) if file else []
         torch.manual_seed(0)
-        self.labelled = list(self.traced(traced))
+        self.labelled = list(self.traced(calls))
         self.labelled += self.tested(is_enough=not self.labelled)
         if not self.drawable:
             raise UserError(
@@ -81,12 +79,16 @@ class OverloadSamples:
                         kind = "spec" if all(each.is_contiguous() for each in tensors) else "layout"
                         self.drawable.append(redrawn(op, dtype, number, self.name, arguments))
                     yield kind, label, arguments
+                    if kind == "spec":  # which may avoid the values at which the operator changes
+                        yield "values", f"{label}, with normal numbers", with_normal_numbers(arguments)
                     count += 1
                     if dtype != first and count == OF_OTHER_DTYPES:
                         break
 
-    def traced(self, calls: list[TracedCall]) -> Iterator[Labelled]:
+    def traced(self, calls: Sequence[TracedCall]) -> Iterator[Labelled]:
         """The calls of a file, with numbers of one sign and of both; of many, some of each size."""
+        self.left_out += [f"{call.place}: {call.problem}" for call in calls if call.problem]
+        calls = [call for call in calls if not call.problem]
         small = sorted(
             (each for each in calls if each.elements <= MOST_ELEMENTS), key=lambda call: call.elements
         )
@@ -139,6 +141,11 @@ class Capturing(TorchDispatchMode):
         result = operator(*arguments, **(keywords or {}))
         self.arguments = self.arguments or given  # now that it is not refused
         return result
+
+
+def with_normal_numbers(arguments: list[Any]) -> list[Any]:
+    """The arguments with normally distributed numbers in floating tensors."""
+    return mapped(arguments, lambda t: torch.randn_like(t) if t.is_floating_point() else t)
 
 
 def sendable(arguments: list[Any]) -> list[Any] | None:

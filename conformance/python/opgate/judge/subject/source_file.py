@@ -14,6 +14,7 @@ from typing import Any
 
 import torch
 
+from opgate.judge.subject.argument_file import TracedCall
 from opgate.judge.subject.operators import OperatorSources, SpecSamples, operator
 from opgate.judge.subject.overload import in_place_of, overload_named
 from opgate.judge.subject.overload_samples import Labelled, OverloadSamples
@@ -29,7 +30,7 @@ class SourceFile:
     operators: OperatorSources = OperatorSources()
     inputs: Path | None = None  # a file whose get_inputs() is used
     overload: str = ""  # of torch: it is called as that is
-    calls: Path | None = None  # a file with calls of the overload
+    calls: tuple[TracedCall, ...] = ()  # that programs have made of the overload
 
     @staticmethod
     def of(text: str, default: str, operators: OperatorSources | None = None, inputs: str = "") -> SourceFile:
@@ -70,7 +71,7 @@ class SourceFile:
 
     def files(self) -> list[Path]:
         """All files that it is made of."""
-        return [*filter(None, (self.path, self.inputs, self.calls)), *self.operators.files()]
+        return [*filter(None, (self.path, self.inputs)), *self.operators.files()]
 
     def text(self) -> str:
         """The source, if it is one in Python."""

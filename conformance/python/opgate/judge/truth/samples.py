@@ -96,8 +96,8 @@ def one_of(tensor: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
     if not tensor.is_floating_point() or tensor.numel() < 2 or tensor.shape != other.shape:
         return tensor
     made = tensor.clone()
-    place = int(torch.randint(tensor.numel(), ()))
-    made.view(-1)[place] = other.reshape(-1)[place]
+    place = tuple(int(torch.randint(side, ())) for side in tensor.shape)
+    made[place] = other[place]
     return made
 
 
