@@ -89,11 +89,16 @@ Command caller_of_samples(const RecordOptions& options, const Config& config) {
     if (std::ranges::find(setup.modules, module) == setup.modules.end()) setup.modules.push_back(module);
   Programs programs = this_program(config);
   programs.python_path.push_back(fs::current_path());
-  return python_command(programs, "opgate.overrides.calls",
-                        {{"key", options.over},
-                         {"device", device_at(options.over)},
-                         {"libraries", setup.libraries},
-                         {"modules", setup.modules}});
+  const std::string device = device_at(options.over);
+  // A module may look for a device when it is imported, and register its kernels only if there is one.
+  const bool simulate = device == "cuda" && missing_device(kSimulatedType) && !missing_simulator();
+  return python_command(
+      programs, "opgate.overrides.calls",
+      {{"key", options.over},
+       {"device", device},
+       {"environment", simulate ? simulator_environment() : decltype(simulator_environment()){}},
+       {"libraries", setup.libraries},
+       {"modules", setup.modules}});
 }
 
 // "2 operators and 1 function"

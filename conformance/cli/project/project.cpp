@@ -1,6 +1,9 @@
 #include "cli/project/project.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cstdio>
 
 #include "base/build.h"
 #include "judging/all_checks.h"
@@ -65,6 +68,11 @@ Project open_project(const ProjectOptions& options, const Limits& limits, const 
   project.python->start();  // imports torch while this process loads its libraries
   load_subjects(setup);     // a broken spec is reported before the wait for Python
   const PythonCatalog python = project.python->catalog();
+  if (const auto& need = project.python->need_of_device()) {
+    setup.modules_need_device = true;
+    fmt::print(stderr, "opgate: Python has the simulated device for all calls, because without a GPU: {}\n",
+               *need);
+  }
   project.registered = python.registered;
   project.torch = python.torch;
   project.sources = python.sources;

@@ -97,13 +97,15 @@ Command python_command(const Programs& programs, const std::string& module, cons
 WorkerProgram worker_program(const Programs& programs, Setup setup, Worker kind, bool simulated,
                              size_t number, bool is_alone) {
   setup.worker = kind;
-  setup.simulated = simulated;
+  const bool is_python = kind == Worker::python;
+  const bool has_simulator = simulated || (is_python && setup.modules_need_device);
+  setup.simulated = has_simulator;
   Command command = command_of(programs, kind);
-  if (simulated) command.environment.merge(simulator_environment());
+  if (has_simulator) command.environment.merge(simulator_environment());
   // To know the sizes of a result before the stream computes it, ATen asks its meta kernels, many of which
   // are written in Python and take longer than the operator. Checks of the order of work ask for it.
-  if (simulated && kind == Worker::python) command.environment.emplace("OPGATE_SIM_ATEN_AT_ONCE", "1");
-  if (simulated && !is_alone && std::getenv("OPGATE_SIM_THREADS") == nullptr)
+  if (has_simulator && is_python) command.environment.emplace("OPGATE_SIM_ATEN_AT_ONCE", "1");
+  if (has_simulator && !is_alone && std::getenv("OPGATE_SIM_THREADS") == nullptr)
     command.environment.emplace("OPGATE_SIM_THREADS", "1");
   return {.command = std::move(command),
           .log = log_of(programs.logs, kind, simulated, number),

@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -27,9 +28,13 @@ class PythonHalf {
   /// SetupError where there is no interpreter.
   void start();
 
-  /// Waits for the Python worker, where one was started, and returns its checks and models. Throws SetupError
-  /// where the worker cannot start.
+  /// Waits for the Python worker, where one was started, and returns its checks and models. If it cannot
+  /// start on a machine without a GPU, one with the simulated device is tried. Throws SetupError where no
+  /// worker can start.
   PythonCatalog catalog();
+
+  /// Why the project's modules cannot be imported without the simulated device; none if they can.
+  const std::optional<std::string>& need_of_device() const { return need_of_device_; }
 
   /// Compares what a worker says when it is ready with the catalog. Throws SetupError if they differ, because
   /// every worker plans with the catalog.
@@ -39,13 +44,18 @@ class PythonHalf {
   void forget() const { cache_.forget(); }
 
   /// The process that Python workers are forked from, for calls on other than simulated devices.
-  WorkerTemplate& process() { return process_; }
+  WorkerTemplate& process() { return *process_; }
 
  private:
-  const std::string interpreter_;
+  void await_process();
+  void use_simulated_device(std::string why);
+
+  const Programs programs_;
+  const Setup setup_;
   const PythonCatalogCache cache_;
   std::optional<nlohmann::json> said_;  // by the first process, or a cached one
-  WorkerTemplate process_;
+  std::optional<std::string> need_of_device_;
+  std::unique_ptr<WorkerTemplate> process_;
 };
 
 }  // namespace opgate

@@ -16,7 +16,7 @@ std::optional<std::string> broken_setup(const nlohmann::json& message) {
 }
 
 OPGATE_JSON_FIELDS(Setup, libraries, native, specs, modules, namespaces, packages, models, python_kernels,
-                   mutant, simulated, memory, checks, filter, plan, worker, regressions, recorded, samples,
-                   outputs)
+                   mutant, simulated, modules_need_device, memory, checks, filter, plan, worker, regressions,
+                   recorded, samples, outputs)
 
 }  // namespace opgate

@@ -67,7 +67,9 @@ struct Setup {
 
   int mutant = 0;          ///< see process/mutants.h
   bool simulated = false;  ///< the worker runs the calls on the simulated CUDA device, and none of the others
-  uint64_t memory = 0;     ///< limit on the worker's own memory (RLIMIT_DATA), in bytes
+  /// The project's modules cannot be imported without a GPU: all Python workers have the simulated device.
+  bool modules_need_device = false;
+  uint64_t memory = 0;  ///< limit on the worker's own memory (RLIMIT_DATA), in bytes
 
   // Only the workers that make the plan themselves read these:
   Worker worker = Worker::native;

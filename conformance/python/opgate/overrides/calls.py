@@ -19,6 +19,7 @@ from opgate.request import UserError, asked, status_of
 def kernels_found(request: dict[str, Any]) -> dict[str, str]:
     """What overrides/found.py prints, by a process that loads the project."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("OPGATE_RECORD")}
+    environment |= request["environment"]
     command = [sys.executable, "-m", "opgate.overrides.found", "0"]
     ended = subprocess.run(
         command, input=json.dumps(request), env=environment, stdout=subprocess.PIPE, text=True, check=False
