@@ -46,6 +46,7 @@ constexpr std::array kOfFaults{
             "it changes `{}` where its inputs require gradients, against its schema", "effect.mutation"},
     OfFault{fault::kState, Severity::metadata, "it changes the state of the process", "effect.state"},
     OfFault{fault::kGradient, Severity::gradients, "the gradient of `{}` is wrong", "grad.numeric"},
+    OfFault{fault::kNoDerivative, Severity::gradients, "no result has a derivative", "grad.numeric"},
     OfFault{fault::kWrittenCotangent, Severity::gradients, "the backward writes the incoming gradient of {}",
             "grad.repeated"},
     OfFault{fault::kUnchecked, Severity::errors, "it accepts bad inputs", "error.raises"},

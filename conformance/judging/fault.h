@@ -23,6 +23,8 @@ inline constexpr auto kMessage = "message";       ///< a refusal does not help; 
 // Results.
 inline constexpr auto kValues = "values";      ///< they differ from the reference's on the sample as it is
 inline constexpr auto kGradient = "gradient";  ///< of the argument, from the derivative
+inline constexpr auto kNoDerivative =
+    "no derivative";  ///< no output requires a gradient, though an input does
 inline constexpr auto kWrittenCotangent =
     "incoming gradient";                      ///< is written by the backward; about the output
 inline constexpr auto kFake = "fake kernel";  ///< its results differ from the operator's, or it raises

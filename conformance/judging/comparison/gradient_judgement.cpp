@@ -119,9 +119,9 @@ GradientTolerance tolerance_around(CallUnderTest& under_test, DerivativeRequest 
 namespace {
 
 // Inputs of a recorded call required a gradient, perhaps for other operators; nobody has promised that this
-// one has a derivative, and it has none.
+// one has a derivative, and it has none. What replaces a kernel of torch must have torch's derivative.
 bool was_never_promised(const Spec& spec, const Derivative& derivative) {
-  if (!spec.guessed.contains(Promise::differentiable)) return false;
+  if (!spec.replaced_at.empty() || !spec.guessed.contains(Promise::differentiable)) return false;
   if (spec.never_differentiated) return !derivative.ok();
   if (derivative.call)  // PyTorch's words for an argument that derivatives.yaml calls not differentiable
     return contains_ignoring_case(derivative.call->message, "is not differentiable with respect to argument");
@@ -171,6 +171,7 @@ Differentiated differentiated(CallUnderTest& under_test, const DerivativeRequest
                "torch::autograd::Function and torch.library.register_autograd"
              : "the backward computes on data that autograd does not see; write it with differentiable "
                "operators, or give it a derivative of its own");
+    if (request.order == Order::first) made.none->finding->fault.kind = fault::kNoDerivative;
   } else if (!made.derivative.damage.empty()) {
     made.none = Judgement::fail(describe_damage(made.derivative.damage.front(), {}));
   }

@@ -18,6 +18,25 @@ import torch
 library = torch.library.Library("aten", "IMPL")
 """
 SILU = BEGIN + 'library.impl("silu", lambda x: x * torch.sigmoid(x), "CUDA")\n'
+OVER_AUTOGRAD = """
+class Silu(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return below_autograd(x)
+
+    @staticmethod
+    def backward(ctx, gradient):
+        (x,) = ctx.saved_tensors
+        s = torch.sigmoid(x)
+        return gradient * s * (1 + x * (1 - s))
+
+def below_autograd(x):
+    with torch._C._AutoDispatchBelowAutograd():
+        return torch.ops.aten.silu(x)
+
+library.impl("silu", {}, "AutogradCPU")
+"""
 CHECKS = ("--check", "value", "effect", "error.raises", "fake.metadata", "registration")
 PLANTED = {
     "atan2": {"error.raises"},  # a number on the CPU
@@ -82,6 +101,19 @@ def test_right_kernels_are_not_accused(
 def test_forty_right_kernels_are_not_accused(opgate: OpGate, source: Path, tmp_path: Path, key: str) -> None:
     kernels = source / "fixtures" / "over_torch" / "right_kernels.py"
     assert judged(opgate, tmp_path / "project", kernels, key) == (40, {})
+
+
+@pytest.mark.parametrize(("kernel", "right"), [("Silu.apply", True), ("below_autograd", False)])
+def test_a_kernel_above_autograd_that_has_no_derivative_is_found(
+    opgate: OpGate, tmp_path: Path, kernel: str, right: bool
+) -> None:
+    (tmp_path / "over_autograd.py").write_text(BEGIN + OVER_AUTOGRAD.replace("{}", kernel))
+    words = ("--over", "AutogradCPU", "--module", "over_autograd")
+    assert opgate("record", *words, folder=tmp_path).returncode == 0
+    run = opgate("run", "--device", "cpu", *CHECKS, "grad", folder=tmp_path)
+    assert run.returncode == (0 if right else 1), run
+    causes = [defect["cause"] for defect in read_results(tmp_path / ".opgate").defects]
+    assert causes == ([] if right else ["no result has a derivative"])
 
 
 def test_a_recording_for_a_kernel_that_nothing_registers_is_refused(opgate: OpGate, tmp_path: Path) -> None:
