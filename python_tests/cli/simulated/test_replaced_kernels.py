@@ -118,7 +118,9 @@ def test_a_kernel_above_autograd_that_has_no_derivative_is_found(
 
 def test_a_recording_for_a_kernel_that_nothing_registers_is_refused(opgate: OpGate, tmp_path: Path) -> None:
     (tmp_path / "my_backend.py").write_text(SILU)
-    assert opgate("record", "--over", "CUDA", "--module", "my_backend", folder=tmp_path).returncode == 0
+    recorded = opgate("record", "--over", "CUDA", "--module", "my_backend", folder=tmp_path)
+    assert recorded.returncode == 0, recorded
+    assert "; for aten::silu_ and aten::silu.out torch's kernel stays\n" in recorded.stdout
     (tmp_path / "my_backend.py").write_text("")
     run = opgate("run", "--device", "sim", "--check", "value.device", folder=tmp_path)
     assert run.returncode == 2

@@ -16,7 +16,7 @@ from typing import Any
 from opgate.request import UserError, asked, status_of
 
 
-def kernels_found(request: dict[str, Any]) -> dict[str, str]:
+def kernels_found(request: dict[str, Any]) -> dict[str, dict[str, Any]]:
     """What overrides/found.py prints, by a process that loads the project."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("OPGATE_RECORD")}
     environment |= request["environment"]
@@ -26,7 +26,7 @@ def kernels_found(request: dict[str, Any]) -> dict[str, str]:
     )
     if ended.returncode != 0:
         raise UserError(f"the kernels at {request['key']} are not known: see above")
-    kernels: dict[str, str] = json.loads(ended.stdout)
+    kernels: dict[str, dict[str, Any]] = json.loads(ended.stdout)
     return kernels
 
 
@@ -58,8 +58,10 @@ def run(request: dict[str, Any]) -> int:
             ", ".join([*request["modules"], *request["libraries"]]) or "opgate.toml lists nothing, and so"
         )
         raise UserError(f"--over {key}: {project} registers no kernel of torch's operators at this key")
-    for name, place in kernels.items():
-        print(f"{name} at {key}: {place}", flush=True)
+    for name, kernel in kernels.items():
+        stays = " and ".join(kernel["variants"])
+        beside = f"; for {stays} torch's kernel stays" if stays else ""
+        print(f"{name} at {key}: {kernel['place']}{beside}", flush=True)
     os.environ["OPGATE_RECORD_OPERATORS"] = ",".join(kernels)
     warnings.simplefilter("ignore")
     for name in sorted(call_samples(set(kernels), request["device"])):
