@@ -44,7 +44,8 @@ std::optional<std::pair<Outcome, Outcome>> on_both(
 // Multiples of 1/2 within the range of the tensor: where ties are rounded, and where borders lie, corner
 // cases drift apart.
 at::Tensor rounded_to_halves(const at::Tensor& tensor) {
-  return tensor.mul(2).round().div(2).clamp(tensor.min(), tensor.max());
+  const at::Tensor wide = tensor.to(at::kDouble);  // some dtypes, of 8 bits, have no arithmetic
+  return wide.mul(2).round().div(2).clamp(wide.min(), wide.max()).to(tensor.scalar_type());
 }
 
 // Compares only where NaNs are: no promise covers which of NaN and infinity wins.

@@ -49,6 +49,7 @@ Check check_from_json(const nlohmann::json& described) {
   check.needs_fake = described.at("needs_fake");
   check.slow = described.at("slow");
   check.missing = described.at("missing");
+  check.revision = described.at("revision");
   check.scope.ops = described.at("ops");
   check.scope.models = described.at("models");
   check.scope.classes = described.at("classes");

@@ -37,6 +37,7 @@ struct Check {
   bool needs_package = false;  ///< it runs after an AOTInductor package of the call was made
   bool needs_fake = false;     ///< it traces the call, so that it is planned once a fake kernel exists
   bool needs_device = true;    ///< it makes calls; otherwise it is judged on machines without the device, too
+  int revision = 1;            ///< raised if a case of the same id is judged otherwise; see revision.h
   std::string missing = {};    ///< what must be installed before it can judge; otherwise empty
   /// Why the worker that is to make the call cannot judge it; null if nothing keeps a worker from it.
   std::optional<Obstacle> (*obstacle)(const CallKey& key) = nullptr;

@@ -32,7 +32,8 @@ struct RunHeader {
   Filter filter = {};                                 ///< what the user selected
   std::string capability = "";                        ///< the vector instructions that torch uses: "AVX512"
   std::map<std::string, SubjectFacts> subjects = {};  ///< the subjects of the plan, by id
-  std::string sources = "";                           ///< digest of engine_sources() and the Python half's
+  std::string sources = "";                           ///< digest of the project's modules, and their names
+  std::map<std::string, std::string> revisions = {};  ///< revision_of() each check of the plan, by its id
   std::map<std::string, std::string> devices = {};    ///< devices of this machine; "cuda": "NVIDIA H200"
   std::string costs = "";  ///< digest() of the costs by which the plan was sharded; empty without --costs
   std::string samples =

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 import shlex
+import tomllib
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
@@ -88,6 +90,35 @@ def demand_all_found(completed: Completed) -> None:
 
 def test_each_defect_is_found_by_its_check_and_no_twin_is_flagged(selftest: Selftest) -> None:
     demand_all_found(selftest.completed)
+
+
+def test_verdicts_change_with_the_revision_of_their_check_alone(
+    selftest: Selftest, source: Path, request: pytest.FixtureRequest
+) -> None:
+    results = read_results(selftest.output)
+    verdicts: dict[tuple[str, str], list[str]] = {}
+    for case, line in sorted(results.cases.items()):
+        name, call = case.split("/", 1)
+        if "/cuda/" not in case:
+            verdicts.setdefault((name, case.rpartition("/")[2]), []).append(f"{call} {line['verdict']}\n")
+    now = {}
+    for name, row in matrix(selftest.completed).items():
+        lines = "".join(verdicts.get((name, row.check), []))
+        now[name] = (
+            f"{results.header['revisions'][row.check]} {hashlib.sha1(lines.encode()).hexdigest()[:12]}"
+        )
+    file = source / "fixtures" / "revisions" / "verdicts.toml"
+    kept = tomllib.loads(file.read_text())
+    of_revision = {name: kept.get(name, "").split()[:1] == now[name].split()[:1] for name in now}
+    if request.config.getoption("--approve"):
+        kept = {name: kept[name] if of_revision[name] else now[name] for name in now}
+        file.write_text("".join(f'{name} = "{text}"\n' for name, text in sorted(kept.items())))
+    assert kept == now, (
+        "A planted defect is judged otherwise than before. If the defect itself has not changed, raise the "
+        "revision of its check, or kRevisionOfComparison in judging/revision.h: no evidence of a GPU then "
+        f"counts for what was not asked there. Otherwise remove its line from {file}. Then run this test "
+        "with --approve"
+    )
 
 
 def test_each_fault_beside_a_tensor_is_told_with_its_place(

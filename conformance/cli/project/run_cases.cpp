@@ -9,7 +9,6 @@
 #include <thread>
 
 #include "base/build.h"
-#include "base/engine_sources.h"
 #include "base/errors.h"
 #include "base/text.h"
 #include "cli/project/project.h"
@@ -17,6 +16,8 @@
 #include "device/device.h"
 #include "gate/evidence/device_evidence_verdicts.h"
 #include "judging/calls/call_facts.h"
+#include "judging/check.h"
+#include "judging/revision.h"
 #include "provenance/compiler_inputs.h"
 #include "provenance/digests.h"
 #include "provenance/source_digests.h"
@@ -138,7 +139,11 @@ RunHeader header_of(const Project& project, const Plan& plan, const Filter& filt
     facts.files_read = std::move(read.digests);
     facts.files_not_followed = std::move(read.not_followed);
   }
-  header.sources = c10::sha1(std::string(engine_sources()) + project.sources).str();
+  std::string of_modules;
+  for (const auto& [name, file] : header.modules.files)
+    of_modules += fmt::format("{} {}\n", name, header.files.at(file));
+  header.sources = c10::sha1(of_modules).str();
+  for (const Check& check : project.checks) header.revisions[check.name] = revision_of(check);
   for (const c10::DeviceType device : device_types()) {
     if (std::string model = device_model(device); !model.empty())
       header.devices[device_name(device)] = std::move(model);

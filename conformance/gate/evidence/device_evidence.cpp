@@ -24,26 +24,25 @@ constexpr size_t kDateLength = 10;  // the length of "2026-11-22" in "2026-11-22
 
 std::string text_of(const std::string& op, const std::vector<DeviceEvidence>& all) {
   std::string text = fmt::format(
-      "# {}, as machines with other devices saw it: written by `opgate evidence`, good while sources, "
-      "engine\n"
-      "# and torch are these.\n",
+      "# {}, as machines with other devices saw it: written by `opgate evidence`, good while sources,\n"
+      "# torch and the revision of a check are these.\n",
       op);
   for (const DeviceEvidence& one : all) {
-    text += fmt::format("\n[[{}]]\nmodel = {}\ntorch = {}\nengine = {}\nsources = {}\n", one.device,
-                        toml_string(one.model), toml_string(one.tested.torch), toml_string(one.tested.engine),
-                        toml_string(one.tested.sources));
+    text += fmt::format("\n[[{}]]\nmodel = {}\ntorch = {}\nmodules = {}\nsources = {}\n", one.device,
+                        toml_string(one.model), toml_string(one.tested.torch),
+                        toml_string(one.tested.modules), toml_string(one.tested.sources));
     for (size_t i = 0; i < one.files_not_followed.size(); ++i) {
       text += fmt::format("{}  {},\n", i == 0 ? "files_not_followed = [\n" : "",
                           toml_string(one.files_not_followed[i]));
     }
     if (!one.files_not_followed.empty()) text += "]\n";
-    if (one.lists_files) text += fmt::format("[{}.files_read]  # by the compiler\n", one.device);
+    if (!one.is_older) text += fmt::format("[{}.files_read]  # by the compiler\n", one.device);
     for (const auto& [file, digest] : one.tested.files_read)
       text += fmt::format("{} = {}\n", toml_string(file), toml_string(digest));
     text += fmt::format("[{}.checks]  # that passed\n", one.device);
     for (const auto& [check, passed] : one.checks) {
-      text += fmt::format("{} = {{ cases = {}, date = {} }}\n", toml_string(check), passed.cases,
-                          toml_string(passed.date));
+      text += fmt::format("{} = {{ cases = {}, date = {}, revision = {} }}\n", toml_string(check),
+                          passed.cases, toml_string(passed.date), toml_string(passed.revision));
     }
   }
   return text;
@@ -53,7 +52,7 @@ DeviceEvidence one_from(const std::string& device, const toml::node& node, const
   const TomlNodes nodes(file, "this is no line of evidence; check out the file, or remove it");
   DeviceEvidence one;
   one.device = device;
-  one.lists_files = false;
+  bool lists_files = false;
   for (const auto& [key_, value] : nodes.table(node)) {
     const std::string_view key = key_.str();
     if (key == "checks") {
@@ -61,13 +60,14 @@ DeviceEvidence one_from(const std::string& device, const toml::node& node, const
         const toml::table& words = nodes.table(passed);
         const auto cases = words.at_path("cases").value<int64_t>();
         const auto date = words.at_path("date").value<std::string>();
-        if (!cases || *cases < 1 || !date || words.size() != 2) nodes.wrong(passed);
-        one.checks[std::string(check.str())] = {static_cast<size_t>(*cases), *date};
+        const auto revision = words.at_path("revision").value<std::string>();
+        if (!cases || *cases < 1 || !date || words.size() != (revision ? 3 : 2)) nodes.wrong(passed);
+        one.checks[std::string(check.str())] = {static_cast<size_t>(*cases), *date, revision.value_or("")};
       }
       continue;
     }
     if (key == "files_read") {
-      one.lists_files = true;
+      lists_files = true;
       one.tested.files_read = nodes.texts_by_name(value);
       continue;
     }
@@ -75,17 +75,23 @@ DeviceEvidence one_from(const std::string& device, const toml::node& node, const
       one.files_not_followed = nodes.texts(value);
       continue;
     }
+    if (key == "engine") {  // evidence counted for one state of OpGate's own sources
+      one.tested.modules = "unknown";
+      one.is_older = true;
+      continue;
+    }
     const std::map<std::string_view, std::string*> words{{"model", &one.model},
                                                          {"torch", &one.tested.torch},
-                                                         {"engine", &one.tested.engine},
+                                                         {"modules", &one.tested.modules},
                                                          {"sources", &one.tested.sources}};
     const auto word = words.find(key);
     if (word == words.end()) nodes.wrong(value);
     *word->second = nodes.text(value);
   }
-  for (const std::string* word : {&one.model, &one.tested.torch, &one.tested.engine, &one.tested.sources}) {
+  for (const std::string* word : {&one.model, &one.tested.torch, &one.tested.modules, &one.tested.sources}) {
     if (word->empty()) nodes.wrong(node);
   }
+  one.is_older = one.is_older || !lists_files;
   return one;
 }
 
@@ -98,7 +104,7 @@ void put(const DeviceEvidence& one, std::vector<DeviceEvidence>& all) {
   const auto same = std::ranges::find_if(all, [&](const auto& other) { return same_machine(one, other); });
   if (same == all.end()) {
     all.push_back(one);
-  } else if (same->tested == one.tested && same->lists_files) {
+  } else if (same->tested == one.tested && !same->is_older) {
     same->files_not_followed = one.files_not_followed;
     for (const auto& [check, passed] : one.checks) same->checks[check] = passed;
     for (const std::string& check : one.failed) same->checks.erase(check);
@@ -130,9 +136,11 @@ std::string difference(const DeviceEvidence& evidence, const Tested& now) {
   }
   if (differences.empty() && then.sources != now.sources)
     differences.emplace_back("the sources of the operator have changed");
-  if (!evidence.lists_files)
-    differences.emplace_back("an older OpGate wrote it, without the files that the compiler read");
-  if (then.engine != now.engine) differences.emplace_back("the sources of OpGate have changed");
+  if (evidence.is_older) {
+    differences.emplace_back("an older OpGate wrote it, without all that it depends on");
+  } else if (then.modules != now.modules) {
+    differences.emplace_back("the Python modules of the project have changed");
+  }
   if (then.torch != now.torch)
     differences.push_back(fmt::format("torch was {} and is {} here", then.torch, now.torch));
   return fmt::format("{}", fmt::join(differences, ", "));
@@ -190,7 +198,9 @@ Evidences evidence_of(const RunState& run) {
         if (broken) {
           one.failed.insert(check);
         } else if (!device->second.owed.contains(check) && !device->second.by_evidence.contains(check)) {
-          one.checks[check] = {total(by_dtype), run.header.started.substr(0, kDateLength)};
+          const auto revision = run.header.revisions.find(check);
+          one.checks[check] = {total(by_dtype), run.header.started.substr(0, kDateLength),
+                               revision == run.header.revisions.end() ? "" : revision->second};
         }
       }
       if (!one.checks.empty() || !one.failed.empty()) all[id].push_back(std::move(one));

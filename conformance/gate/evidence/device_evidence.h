@@ -16,7 +16,7 @@ namespace opgate {
 /// What a verdict depends on.
 struct Tested {
   std::string torch;    ///< version
-  std::string engine;   ///< RunHeader::sources
+  std::string modules;  ///< of the project in Python: RunHeader::sources
   std::string sources;  ///< of the operator and its spec: SubjectFacts::sources
   std::map<std::string, std::string> files_read = {};  ///< SubjectFacts::files_read
 
@@ -28,7 +28,8 @@ struct DeviceEvidence {
   /// A check of which all cases passed.
   struct Passed {
     size_t cases = 0;
-    std::string date;  ///< "2026-11-22"
+    std::string date;      ///< "2026-11-22"
+    std::string revision;  ///< RunHeader::revisions
 
     bool operator==(const Passed&) const = default;
   };
@@ -43,7 +44,7 @@ struct DeviceEvidence {
   std::vector<std::string> files_not_followed = {};  ///< SubjectFacts::files_not_followed
   std::string signer = {};      ///< whose valid signature the file has; empty if the project names no signers
   std::string not_signed = {};  ///< why the signature does not count; empty if it does, and without signers
-  bool lists_files = true;      ///< false if an older OpGate wrote it, which knew of no files_read
+  bool is_older = false;        ///< an OpGate wrote it that knew of no files_read, or of no revisions
 };
 
 /// By operator id.
@@ -75,9 +76,8 @@ std::vector<std::string> uncompiled_of(const SubjectFacts& facts);
 /// machines, and of checks that were not run. Throws SetupError.
 std::vector<std::string> with_older_evidence(const std::filesystem::path& folder, const Evidences& evidence);
 
-/// Adds `evidence` to the files of the folder. For the same machine, torch, engine and sources, it adds the
-/// checks that passed and removes those that failed; evidence for another engine or other sources is
-/// replaced. Returns the operators whose file changed. Throws SetupError; then no file has changed.
+/// Adds `evidence` to the files of the folder. For the same machine, torch, modules and sources, it adds the
+/// checks that passed and removes those that failed; evidence for other modules or sources is replaced. Returns the operators whose file changed. Throws SetupError; then no file has changed.
 std::vector<std::string> add_evidence(const std::filesystem::path& folder, const Evidences& evidence);
 
 }  // namespace opgate

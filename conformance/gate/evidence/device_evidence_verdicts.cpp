@@ -4,6 +4,7 @@
 
 #include "device/device.h"
 #include "gate/evidence/device_evidence.h"
+#include "judging/revision.h"
 #include "provenance/source_files.h"
 #include "run/obstacles.h"
 #include "spec/spec.h"
@@ -15,7 +16,7 @@ namespace fs = std::filesystem;
 
 // The evidence about one operator on one device that this machine lacks.
 struct Known {
-  std::vector<const DeviceEvidence*> holding;  // for the same sources, OpGate and torch as here
+  std::vector<const DeviceEvidence*> holding;  // for the same sources and torch as here
   std::string not_holding;                     // names evidence that does not hold, and why
   std::map<std::string, size_t> planned;       // number of cases, by check
 
@@ -48,15 +49,22 @@ std::optional<Judgement> passed_by(const Known& known, const Check& check) {
   for (const DeviceEvidence* one : known.holding) {
     const auto seen = one->checks.find(check.name);
     if (seen == one->checks.end() || known.planned.at(check.name) > seen->second.cases) continue;
+    if (seen->second.revision != revision_of(check)) continue;
     return Judgement::pass_by_evidence(in_words(*one, seen->second.date));
   }
   return std::nullopt;
 }
 
-// Why the evidence does not let a case pass.
-std::string why_not(const Known& known) {
-  return known.holding.empty() ? known.not_holding
-                               : fmt::format("{} does not cover it", in_words(*known.holding.front()));
+// Why the evidence does not let a case of the check pass.
+std::string why_not(const Known& known, const Check& check) {
+  if (known.holding.empty()) return known.not_holding;
+  const std::string evidence = in_words(*known.holding.front());
+  for (const DeviceEvidence* one : known.holding) {
+    const auto seen = one->checks.find(check.name);
+    if (seen != one->checks.end() && seen->second.revision != revision_of(check))
+      return fmt::format("{} is out of date: the check asks something else today", evidence);
+  }
+  return fmt::format("{} does not cover it", evidence);
 }
 
 }  // namespace
@@ -94,7 +102,7 @@ Costs give_by_evidence(const Config& config, const Plan& plan, const RunHeader& 
       std::optional<Judgement> judgement = passed_by(known->second, *check);
       if (!judgement) {
         judgement = obstacles.owed(call, *check, obstacle->reason);
-        judgement->add_remark(why_not(known->second));
+        judgement->add_remark(why_not(known->second, *check));
       }
       listener.on_verdict({calls, call, *check, *judgement});
     }

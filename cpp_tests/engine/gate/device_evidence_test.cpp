@@ -9,7 +9,6 @@
 #include <cstdlib>
 #include <fstream>
 
-#include "base/engine_sources.h"
 #include "device/ctest_gpus.h"
 #include "gate/broken.h"
 #include "plan/plan.h"
@@ -30,9 +29,10 @@ using testing::text_of;
 const Tested kTested{"2.15.0", "e1", "s1", {{"csrc/a b.cuh", "d1"}, {"csrc/a.h", "d2"}}};
 
 DeviceEvidence some_evidence() {
-  return {"cuda",  "NVIDIA \"H200\"",
-          kTested, {{"value.layout", {18, "2026-11-22"}}, {"run.stream", {2, "2026-11-21"}}},
-          {},      {"what is \"generated\"", "and more"}};
+  return {
+      "cuda",  "NVIDIA \"H200\"",
+      kTested, {{"value.layout", {18, "2026-11-22", "1.1.1"}}, {"run.stream", {2, "2026-11-21", "2.1.1"}}},
+      {},      {"what is \"generated\"", "and more"}};
 }
 
 TEST(DeviceEvidence, IsReadBackAsItWasWritten) {
@@ -49,14 +49,14 @@ TEST(DeviceEvidence, IsReadBackAsItWasWritten) {
   EXPECT_EQ(one.tested, kTested);
   EXPECT_EQ(one.checks, some_evidence().checks);
   EXPECT_EQ(one.files_not_followed, some_evidence().files_not_followed);
-  EXPECT_TRUE(one.lists_files);
+  EXPECT_FALSE(one.is_older);
 }
 
 TEST(DeviceEvidence, OfTheSameSourcesAddsChecksAndOfOthersReplacesThem) {
   const TemporaryFolder folder;
   add_evidence(folder.path(), {{"op", {some_evidence()}}});
   DeviceEvidence more = some_evidence();
-  more.checks = {{"memory.bounds", {5, "2026-11-23"}}};
+  more.checks = {{"memory.bounds", {5, "2026-11-23", "1.1.1"}}};
   add_evidence(folder.path(), {{"op", {more}}});
   EXPECT_EQ(read_evidence(folder.path()).at("op").at(0).checks.size(), 3u);
   EXPECT_EQ(read_evidence(folder.path()).at("op").at(0).checks.at("run.stream").date, "2026-11-21");
@@ -88,7 +88,7 @@ TEST(DeviceEvidence, HoldsWhileWhatWasTestedIsTheSame) {
   EXPECT_EQ(difference(evidence, {"2.15.0", "e1", "s2", kTested.files_read}),
             "the sources of the operator have changed");
   EXPECT_EQ(difference(evidence, {"2.11.0", "e2", "s1", kTested.files_read}),
-            "the sources of OpGate have changed, torch was 2.15.0 and is 2.11.0 here");
+            "the Python modules of the project have changed, torch was 2.15.0 and is 2.11.0 here");
 }
 
 TEST(DeviceEvidence, EndsWhereAFileThatTheCompilerReadIsAnotherOrGone) {
@@ -115,8 +115,8 @@ TEST(DeviceEvidence, OfAnOlderOpGateIsReadAndDoesNotHold) {
   const DeviceEvidence older = read_evidence(folder.path()).at("op").at(0);
   EXPECT_THAT(difference(older, {"2.15.0", "e1", "s1"}), HasSubstr("an older OpGate wrote it"));
   DeviceEvidence newer = older;
-  newer.lists_files = true;
-  newer.checks = {{"run.stream", {2, "2026-11-23"}}};
+  newer.is_older = false;
+  newer.checks = {{"run.stream", {2, "2026-11-23", "1.1.1"}}};
   add_evidence(folder.path(), {{"op", {newer}}});  // must not make the older checks valid
   EXPECT_EQ(read_evidence(folder.path()).at("op").at(0).checks, newer.checks);
 }
@@ -138,6 +138,7 @@ RunState run_on_gpu() {
   run.header.torch = "2.15.0";
   run.header.sources = "e1";
   run.header.started = "2026-11-22T10:00:00Z";
+  run.header.revisions = {{"ok", "3.1.1"}};
   run.header.devices = {{"cuda", "NVIDIA H200"}};
   run.header.filter = Filter();
   SubjectState& subject = run.state["op"];
@@ -159,7 +160,7 @@ TEST(DeviceEvidence, IsOfChecksThatPassedThereAndThen) {
   ASSERT_EQ(evidence.size(), 1u);
   ASSERT_EQ(evidence.at("op").size(), 1u);
   EXPECT_EQ(evidence.at("op").at(0).checks,
-            (std::map<std::string, DeviceEvidence::Passed>{{"ok", {2, "2026-11-22"}}}));
+            (std::map<std::string, DeviceEvidence::Passed>{{"ok", {2, "2026-11-22", "3.1.1"}}}));
   EXPECT_THAT(evidence.at("op").at(0).failed, ElementsAre("broken"));
   EXPECT_EQ(evidence.at("op").at(0).tested, kTested);
   RunState unknown = run_on_gpu();
@@ -244,8 +245,6 @@ TEST(SourceDigests, OfAModelAreOfAllThatItMayCall) {
   std::ofstream(folder / "ops/spec.cpp") << "other kernel";
   EXPECT_NE(SourceDigests({}, {}, subjects).of(subjects[1]), before);
 }
-
-TEST(EngineSources, AreKnown) { EXPECT_EQ(engine_sources().size(), 40u); }
 
 TEST(CtestGpus, AreThoseThatTheProcessSees) {
   setenv("CTEST_RESOURCE_GROUP_COUNT", "2", 1);

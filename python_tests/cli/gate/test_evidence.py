@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -103,9 +104,10 @@ def test_the_last_line_of_a_run_names_each_reason_once(opgate: OpGate, project: 
 
 
 @pytest.mark.parametrize(
-    ("word", "said"), [("engine", "the sources of OpGate have changed"), ("torch", "torch was x and is ")]
+    ("word", "said"),
+    [("modules", "the Python modules of the project have changed"), ("torch", "torch was x and is ")],
 )
-def test_evidence_ends_with_another_engine_or_torch(
+def test_evidence_ends_with_other_modules_or_another_torch(
     word: str, said: str, opgate: OpGate, project: Path
 ) -> None:
     keep(opgate, project, as_on_gpu(project))
@@ -114,6 +116,35 @@ def test_evidence_ends_with_another_engine_or_torch(
     file.write_text("\n".join(lines))
     assert opgate(*RUN, folder=project).returncode == 0
     assert all(said in line["reason"] for line in of_cuda(project))
+
+
+def test_evidence_of_another_revision_of_a_check_costs_that_check_alone(
+    opgate: OpGate, project: Path
+) -> None:
+    keep(opgate, project, as_on_gpu(project))
+    file = project / "evidence" / "identity_conv.toml"
+    text = file.read_text()
+    changed = re.sub(r'("value.layout" = .*revision = )"[^"]*"', r'\1"0.1.1"', text)
+    assert changed != text
+    file.write_text(changed)
+    assert opgate(*RUN, folder=project).returncode == 0
+    for case, line in read_results(project / ".opgate").cases.items():
+        if "/cuda/" in case and case.endswith("value.layout"):
+            assert line["verdict"] == "owed"
+            assert line["reason"].endswith("is out of date: the check asks something else today")
+        elif "/cuda/" in case:
+            assert line["verdict"] == "pass"
+
+
+def test_evidence_of_another_build_of_opgate_counts(opgate: OpGate, project: Path) -> None:
+    results = as_on_gpu(project)
+    header, *lines = results.read_text().splitlines()
+    results.write_text(
+        "\n".join([json.dumps(json.loads(header) | {"engine": "another build"}), *lines]) + "\n"
+    )
+    keep(opgate, project, results)
+    assert opgate(*RUN, folder=project).returncode == 0
+    assert {line["verdict"] for line in of_cuda(project)} == {"pass"}
 
 
 def test_a_check_that_failed_or_did_not_run_there_is_owed(opgate: OpGate, project: Path) -> None:

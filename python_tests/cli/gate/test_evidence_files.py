@@ -200,4 +200,4 @@ def test_evidence_of_an_older_version_is_owed_again(opgate: OpGate, project: Pat
     before, _, rest = file.read_text().partition("[cuda.files_read]")
     file.write_text(before + rest[rest.index("[cuda.checks]") :])
     (reason,) = reasons_here(opgate, project)
-    assert "an older OpGate wrote it, without the files that the compiler read" in reason
+    assert "an older OpGate wrote it, without all that it depends on" in reason

@@ -55,6 +55,8 @@ class Check:
     """Whether it compiles C++ code itself. (Packages are made before the checks that need them.)"""
     slow: bool = False
     """Whether a call takes seconds, so that quicker checks come first."""
+    revision: int = 1
+    """Raised if a case of the same id is judged otherwise; see judging/revision.h."""
     imports: tuple[str, ...] = ()
     """Modules that `judge` needs and that take long to import: they are imported once for all workers."""
     packages: tuple[str, ...] = ()

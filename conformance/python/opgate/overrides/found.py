@@ -25,8 +25,8 @@ def kept(name: str, key: str, kernels: Collection[str]) -> list[str]:
     namespace, _, rest = name.partition("::")
     plain, _, overload = rest.partition(".")
     operators = getattr(torch.ops, namespace)
-    own = getattr(getattr(operators, plain), overload or "default")
-    if own._schema.is_mutable:
+    own = getattr(getattr(operators, plain, None), overload or "default", None)
+    if own is None or own._schema.is_mutable:  # torch may have no such overload
         return []
     variants = [
         getattr(packet, each)
