@@ -77,7 +77,8 @@ std::vector<std::string> uncompiled_of(const SubjectFacts& facts);
 std::vector<std::string> with_older_evidence(const std::filesystem::path& folder, const Evidences& evidence);
 
 /// Adds `evidence` to the files of the folder. For the same machine, torch, modules and sources, it adds the
-/// checks that passed and removes those that failed; evidence for other modules or sources is replaced. Returns the operators whose file changed. Throws SetupError; then no file has changed.
+/// checks that passed and removes those that failed; evidence for other modules or sources is replaced.
+/// Returns the operators whose file changed. Throws SetupError; then no file has changed.
 std::vector<std::string> add_evidence(const std::filesystem::path& folder, const Evidences& evidence);
 
 }  // namespace opgate
