@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <sstream>
+#include <type_traits>
 
 #include "base/tensors_in.h"
 #include "base/text.h"
@@ -43,17 +44,27 @@ class ForkedChildGuard {
   pid_t process_ = getpid();
 };
 
+// As PyTorch translates exceptions in C++ for a caller in Python.
+std::vector<std::string> types_in_python(const std::exception& error) {
+  const auto is = [&]<class Type>(std::type_identity<Type>) {
+    return dynamic_cast<const Type*>(&error) != nullptr;
+  };
+  if (is(std::type_identity<c10::IndexError>())) return {"IndexError", "LookupError", "Exception"};
+  if (is(std::type_identity<c10::ValueError>())) return {"ValueError", "Exception"};
+  if (is(std::type_identity<c10::TypeError>())) return {"TypeError", "Exception"};
+  if (is(std::type_identity<c10::NotImplementedError>()))
+    return {"NotImplementedError", "RuntimeError", "Exception"};
+  return {"RuntimeError", "Exception"};
+}
+
 // Without the Python stack that pybind11 appends to the message of an exception from a kernel written in
 // Python.
-Raised raised_by(const std::exception& error) {
-  if (python_exceptions.type_without_text != nullptr) {
-    if (std::string type = python_exceptions.type_without_text(error); !type.empty())
-      return {std::move(type), /*has_text=*/false};
-  }
-  std::string message = error.what();
+Raised raised_by(const std::exception& error, std::string message) {
   message.resize(std::min(message.size(), message.find("\n\nAt:\n")));
   const bool has_text = !message.empty();
-  return {std::move(message), has_text};
+  Raised raised{std::move(message), has_text, types_in_python(error)};
+  if (python_exceptions.describe != nullptr) python_exceptions.describe(error, raised);
+  return raised;
 }
 
 void demand_readable(const Outcome& outcome, c10::DeviceType device) {
@@ -144,10 +155,9 @@ Outcome invoke(const c10::OperatorHandle& op, const BoxedCall& call, torch::jit:
   } catch (const SetupError&) {  // such as for a missing reference: the operator did not raise it
     throw;
   } catch (const c10::Error& error) {
-    const std::string message = error.what_without_backtrace();
-    raised = Raised{message, !message.empty()};
+    raised = raised_by(error, error.what_without_backtrace());
   } catch (const std::exception& error) {
-    raised = raised_by(error);
+    raised = raised_by(error, error.what());
   } catch (...) {  // an operator may throw anything; it is a finding, not a reason to end the worker
     raised = Raised{"an exception that is no std::exception"};
   }

@@ -22,6 +22,8 @@ namespace opgate {
 struct Raised {
   std::string message;
   bool has_text = true;  ///< false: the message is empty, or but the name of the exception's type in Python
+  /// What the exception is for a caller in Python: its type, and those that this one derives from.
+  std::vector<std::string> types = {};
 };
 
 struct Outcome {
@@ -78,8 +80,9 @@ class NotSimulated : public std::exception {
 
 /// What a process with Python, which sets it once, does with the exceptions of calls.
 struct PythonExceptions {
-  /// The name of the type of an exception that was raised in Python without a text; empty for any other.
-  std::string (*type_without_text)(const std::exception& error) = nullptr;
+  /// Fills in `types` of an exception that was raised in Python; and for one without a text, whose message is
+  /// the name of its type, the rest.
+  void (*describe)(const std::exception& error, Raised& raised) = nullptr;
   /// Called after each exception: Python keeps a record of its own of one that passes through C++, which must
   /// not become the next call's.
   void (*forget)() = nullptr;

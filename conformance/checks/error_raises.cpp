@@ -26,9 +26,20 @@
 namespace opgate::error_raises {
 namespace {
 
+bool is_of_type(const Raised& raised, const std::string& type) {
+  return std::ranges::find(raised.types, type) != raised.types.end();
+}
+
+// "ValueError: x must be ..."; the message of an exception in Python begins so.
+std::string with_type(const Raised& raised) {
+  const std::string begin = raised.types.front() + ": ";
+  return raised.message.starts_with(begin) ? raised.message : begin + raised.message;
+}
+
 Judgement judge_rejection(const Rejection& rejection, const Outcome& call, bool draft) {
   const std::string promised =
-      fmt::format("`{}` raises{} ({})", rejection.sample.name,
+      fmt::format("`{}` raises{}{} ({})", rejection.sample.name,
+                  rejection.type.empty() ? "" : fmt::format(" {}", rejection.type),
                   rejection.because.empty() ? "" : fmt::format(", and says \"{}\"", rejection.because),
                   rejection.sample.where);
   // Nobody has promised it: the operator may have learnt to take it since it was recorded.
@@ -46,8 +57,13 @@ Judgement judge_rejection(const Rejection& rejection, const Outcome& call, bool 
                             {fault::kUnchecked, ""}});
   }
   const std::string& message = call.raised->message;
-  if (contains_ignoring_case(message, rejection.because)) return Judgement::pass();
-  return Judgement::fail({promised, "raised: " + message, "another check refuses the call first"});
+  if (!contains_ignoring_case(message, rejection.because))
+    return Judgement::fail({promised, "raised: " + message, "another check refuses the call first"});
+  if (rejection.type.empty() || is_of_type(*call.raised, rejection.type)) return Judgement::pass();
+  return Judgement::fail({promised, "raised " + with_type(*call.raised),
+                          "a caller that catches the promised type does not catch this one; in C++, "
+                          "TORCH_CHECK raises RuntimeError, TORCH_CHECK_VALUE ValueError and "
+                          "TORCH_CHECK_INDEX IndexError"});
 }
 
 // A kernel finds an index that is out of range only when it reaches it, so what it has written by then to
@@ -95,15 +111,30 @@ bool takes_numbers_of_the_host(CallUnderTest& under_test) {
   return observe(under_test.key(), under_test.cache().values, {.take_snapshots = false}).outcome.ok();
 }
 
+// Callers catch the types that PyTorch documents; a RuntimeError says less, and may be any other error.
+std::optional<Judgement> other_refusal_than_torch(CallUnderTest& under_test, bool must_be_taken) {
+  const Outcome& call = under_test.observed().outcome;
+  const Outcome torch = outcome_of_cpu_kernel(under_test.key(), under_test.cache().values);
+  if (torch.ok() && !must_be_taken) return std::nullopt;
+  if (torch.ok()) return refusal_beside_torch(under_test.key(), call, under_test.cache().values);
+  const std::string& type = torch.raised->types.front();
+  const bool documented = type == "IndexError" || type == "ValueError" || type == "TypeError";
+  if (!documented || is_of_type(*call.raised, type)) return std::nullopt;
+  return Judgement::fail(
+      {fmt::format("the kernel raises {}, as the kernel of torch does that it replaces", type),
+       "raised " + with_type(*call.raised),
+       "a caller that catches the type that PyTorch raises does not catch this one"});
+}
+
 // What torch's own kernel makes of the same call: it promotes dtypes and broadcasts. The kernel that replaces
 // it must do so, too.
 std::optional<Judgement> failure_beside_torch(CallUnderTest& under_test, BadInput::Kind kind) {
   const Outcome& call = under_test.observed().outcome;
   const bool decides =
-      kind == BadInput::Kind::dtype || kind == BadInput::Kind::shape ||
+      kind == BadInput::Kind::dtype || kind == BadInput::Kind::shape || kind == BadInput::Kind::absent ||
       (kind == BadInput::Kind::device && !call.ok() && takes_numbers_of_the_host(under_test));
+  if (!call.ok()) return other_refusal_than_torch(under_test, decides);
   if (!decides) return std::nullopt;
-  if (!call.ok()) return refusal_beside_torch(under_test.key(), call, under_test.cache().values);
   const auto want = call_of_cpu_kernel(under_test.key(), under_test.cache().values);
   if (!want) return std::nullopt;
   Judgement judgement = judge_near_each_other(under_test.key(), call, *want,
@@ -152,7 +183,7 @@ Judgement judge(CallUnderTest& under_test) {
     return next.finding ? unchecked_index(*bad, next.finding->happened) : next;
   }
   if (!call.damage.empty()) return Judgement::fail(describe_damage(call.damage.front(), call.arguments));
-  if (bad && !spec.replaced_at.empty()) {
+  if (bad && spec.replaces_kernel()) {
     if (auto failure = failure_beside_torch(under_test, bad->kind)) return *std::move(failure);
   }
   Judgement answer = rejection != nullptr ? judge_rejection(*rejection, call.outcome, spec.draft)

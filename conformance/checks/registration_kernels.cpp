@@ -67,7 +67,7 @@ Judgement judge(CallUnderTest& under_test) {
          "register one (TORCH_LIBRARY_IMPL(..., Autograd, m), torch.library.register_autograd), or compose "
          "the operator from differentiable ones"});
   }
-  const auto lines = key.spec->replaced_at.empty() ? replaced_kernels(op) : std::vector<std::string>();
+  const auto lines = key.spec->replaces_kernel() ? std::vector<std::string>() : replaced_kernels(op);
   if (!lines.empty()) {
     return Judgement::fail(
         {"there is one kernel for each dispatch key",

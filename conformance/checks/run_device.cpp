@@ -16,10 +16,16 @@
 namespace opgate::run_device {
 namespace {
 
-// A call without tensors, or one that is given a device, may make its results elsewhere.
-bool tensors_say_where(const Arguments& arguments) {
-  return !arguments.tensors.empty() &&
-         std::ranges::none_of(arguments.stack, [](const c10::IValue& value) { return value.isDevice(); });
+// Where the results must lie: on the device that an argument names, or otherwise on that of the tensors, which
+// is `inputs`. None if there are neither, and for a draft, whose device may mean something else.
+std::optional<c10::Device> place_of_results(CallUnderTest& under_test, c10::Device inputs) {
+  const Arguments& arguments = under_test.observed().arguments;
+  const auto named = std::ranges::find_if(arguments.stack, &c10::IValue::isDevice);
+  if (named == arguments.stack.end()) return arguments.tensors.empty() ? std::nullopt : std::optional(inputs);
+  if (under_test.key().spec->draft) return std::nullopt;
+  const c10::Device device = named->toDevice();
+  if (device.is_cpu() || device.has_index()) return device;
+  return c10::impl::VirtualGuardImpl(device.type()).getDevice();
 }
 
 // A draft does not say which results belong on the CPU, so that those which lie there count as meant.
@@ -53,14 +59,15 @@ Finding misplaced(const Outcome& call, size_t position, c10::Device wanted) {
 
 // A failure for the first result of a call on tensors of `inputs` that lies elsewhere.
 std::optional<Judgement> judge_places(CallUnderTest& under_test, const Outcome& call, c10::Device inputs) {
-  const Observation& usual = under_test.observed();
-  if (!tensors_say_where(usual.arguments)) return std::nullopt;
+  const std::optional<c10::Device> place = place_of_results(under_test, inputs);
+  if (!place) return std::nullopt;
   const Spec& spec = *under_test.key().spec;
   const std::set<size_t> on_cpu = call.tensors_of(spec.on_cpu);
-  const std::vector<at::Tensor> results = call.returned(), usual_results = usual.outcome.returned();
+  const std::vector<at::Tensor> results = call.returned(),
+                                usual_results = under_test.observed().outcome.returned();
   for (size_t i = 0; i < results.size(); ++i) {
     const bool is_meant = on_cpu.contains(i) || (spec.draft && lies_on_cpu(usual_results, i));
-    const c10::Device wanted = is_meant ? c10::Device(c10::kCPU) : inputs;
+    const c10::Device wanted = is_meant ? c10::Device(c10::kCPU) : *place;
     if (results[i].defined() && results[i].device() != wanted)
       return Judgement::fail(misplaced(call, i, wanted));
   }

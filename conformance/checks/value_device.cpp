@@ -106,10 +106,10 @@ Judgement judge_draft(CallUnderTest& under_test, const std::string& device) {
   if (!want) return Judgement::pass();
   const Outcome& got = under_test.observed().outcome;
   const std::string promised =
-      key.spec->replaced_at.empty()
-          ? fmt::format("{} and the CPU agree within the promised accuracy", device)
-          : fmt::format("the kernel at {} returns what torch's own kernel returns on the CPU",
-                        key.spec->replaced_at);
+      key.spec->replaces_kernel()
+          ? fmt::format("the kernel at {} returns what torch's own kernel returns on the CPU",
+                        key.spec->replaced_at)
+          : fmt::format("{} and the CPU agree within the promised accuracy", device);
   const bool is_random = key.spec->promised(Promise::nondeterministic_seeded);
   Judgement judgement =
       is_random ? judge_shapes(got, *want, promised) : judge_near_each_other(key, got, *want, promised);

@@ -53,7 +53,7 @@ Judgement judge(CallUnderTest& under_test) {
                     first_line(dense.raised->message)));
   }
   const CallKey& key = under_test.key();
-  const bool replaces = !key.spec->replaced_at.empty();
+  const bool replaces = key.spec->replaces_kernel();
   if (!dense.ok() && (replaces || has_other_values_than_recorded(*key.spec, *key.sample)))
     return refusal_of_sample(key, dense, under_test.cache().values);
   if (!dense.ok()) {

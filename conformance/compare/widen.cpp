@@ -6,6 +6,7 @@
 #include <ATen/ops/scalar_tensor.h>
 #include <ATen/ops/zeros.h>
 
+#include "base/tensors_in.h"
 #include "compare/float_format.h"
 
 namespace opgate {
@@ -22,11 +23,7 @@ at::Tensor widened(const at::Tensor& tensor, bool absolute) {
 }
 
 c10::IValue widened(const c10::IValue& value, bool absolute) {
-  if (value.isTensor()) return widened(value.toTensor(), absolute);
-  if (!value.isTensorList()) return value;
-  c10::List<at::Tensor> list;
-  for (const at::Tensor& tensor : value.toTensorVector()) list.push_back(widened(tensor, absolute));
-  return list;
+  return with_tensors(value, [&](const at::Tensor& tensor) { return widened(tensor, absolute); });
 }
 
 c10::IValue with_numbers(const c10::IValue& value,
@@ -37,19 +34,13 @@ c10::IValue with_numbers(const c10::IValue& value,
   const auto changed_number = [&](double number) {
     return change(at::scalar_tensor(number, c10::kDouble)).item<double>();
   };
-  if (value.isTensor()) return changed(value.toTensor());
   if (value.isDouble()) return changed_number(value.toDouble());
-  if (value.isTensorList()) {
-    c10::List<at::Tensor> list;
-    for (const at::Tensor& tensor : value.toTensorVector()) list.push_back(changed(tensor));
-    return list;
-  }
   if (value.isDoubleList()) {
     c10::List<double> list;
     for (const double number : value.toDoubleVector()) list.push_back(changed_number(number));
     return list;
   }
-  return value;
+  return with_tensors(value, changed);
 }
 
 at::Tensor largest_magnitude(const at::Tensor& tensor) {

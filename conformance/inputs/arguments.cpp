@@ -3,6 +3,8 @@
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/Context.h>
 #include <ATen/EmptyTensor.h>
+#include <ATen/core/function_schema.h>
+#include <ATen/core/jit_type.h>
 #include <ATen/ops/_neg_view.h>
 #include <ATen/ops/empty.h>
 
@@ -11,21 +13,13 @@
 #include <new>
 
 #include "base/errors.h"
+#include "base/tensors_in.h"
 #include "inputs/bad_inputs.h"
 #include "process/libraries/replaced_kernels.h"
 #include "spec/spec.h"
 
 namespace opgate {
 namespace {
-
-// Along a dim of stride 0 all elements share memory, so that only the first slice's values can be shown.
-at::Tensor first_slices(at::Tensor tensor, const Geometry& geometry) {
-  for (size_t dim = 0; dim < geometry.sizes.size(); ++dim) {
-    if (geometry.strides[dim] == 0 && geometry.sizes[dim] > 1)
-      tensor = tensor.narrow(static_cast<int64_t>(dim), 0, 1);
-  }
-  return tensor;
-}
 
 // The element size is a template argument, so that each memcpy is one instruction. A TensorIterator would
 // take longer than the call that is checked.
@@ -114,11 +108,16 @@ class ArgumentMaker {
       if (argument.tensor() != nullptr) {
         arguments.stack.emplace_back(made_[next++]);
       } else if (const auto* list = argument.tensors()) {
-        c10::List<at::Tensor> tensors;
-        for (size_t i = 0; i < list->size(); ++i) tensors.push_back(made_[next++]);
+        const bool may_hold_none = takes_none_in_list(position);
+        c10::List<c10::IValue> tensors(may_hold_none ? c10::OptionalType::ofTensor()
+                                                     : c10::TensorType::get());
+        for (const TensorArgument& entry : *list)
+          tensors.push_back(entry.is_none ? c10::IValue() : c10::IValue(made_[next++]));
         arguments.stack.emplace_back(std::move(tensors));
       } else if (const GeneratorArgument* generator = argument.generator()) {
         arguments.stack.emplace_back(seeded(*generator, key_.device));
+      } else if (argument.is_device()) {
+        arguments.stack.emplace_back(c10::Device(key_.device));
       } else {
         arguments.stack.push_back(*argument.other());
       }
@@ -133,23 +132,28 @@ class ArgumentMaker {
   }
 
  private:
+  bool takes_none_in_list(size_t position) const {
+    const auto& op = key_.spec->op;
+    return op && is_list_of_optional_tensors(op->schema().arguments()[position].type());
+  }
+
   at::Tensor tensor(size_t i) {
     const TensorPlacement& placed = placed_[i];
     if (placed.values != i && placed.storage != i) return made_[placed.values];
     at::Tensor values =
         cache_.values(key_, placed_[placed.values].slot, placed.geometry.sizes, options_.value_seed);
-    if (options_.contiguous) values = as_expanded(i, std::move(values));
+    if (options_.contiguous) values = as_overlapping(i, std::move(values));
     if (placed.storage != i) return lay_into(made_[placed.storage], values, placed.geometry);
     return lay_out(values, placed.geometry, key_.device, placed.view, options_.gap);
   }
 
-  // The contiguous version of an expanded argument must repeat the first slice, as the expanded one does.
-  at::Tensor as_expanded(size_t i, at::Tensor values) {
+  // The contiguous version of an argument whose elements share memory must show the values that share it.
+  at::Tensor as_overlapping(size_t i, at::Tensor values) {
     if (key_.is_contiguous()) return values;
     if (laid_out_.empty()) laid_out_ = arrange(key_);
     const Geometry& geometry = laid_out_[i].geometry;
     if (!geometry.overlaps()) return values;
-    return first_slices(values, geometry).expand(geometry.sizes).contiguous();
+    return lay_out(values, geometry, c10::kCPU).contiguous();
   }
 
   const CallKey& key_;
@@ -164,8 +168,7 @@ class ArgumentMaker {
 
 bool is_resizable_out(const Spec& spec, const TensorInput& input) {
   if (!spec.op || !spec.op->schema().arguments().at(input.position).is_out()) return false;
-  return input.geometry.numel() == 0 ||
-         !spec.replaced_at.empty();  // torch's own resize others, with a warning
+  return input.geometry.numel() == 0 || spec.replaces_kernel();  // torch's own resize others, with a warning
 }
 
 bool may_change_metadata(const Spec& spec, const TensorInput& input) {
@@ -184,8 +187,8 @@ void Arguments::replace(const TensorInput& input, const at::Tensor& tensor) {
     value = tensor;
     return;
   }
-  std::vector<at::Tensor> list = value.toTensorVector();
-  list.at(*input.element) = tensor;
+  c10::List<c10::IValue> list = value.toList().copy();
+  list.set(*input.element, tensor);
   value = list;
 }
 

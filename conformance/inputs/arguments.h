@@ -61,13 +61,13 @@ struct MaterializeOptions {
 /// example because a tensor is too large for memory.
 Arguments materialize(const CallKey& key, ValueCache& cache, const MaterializeOptions& options = {});
 
-/// True if the call's variant keeps the sample's values: no stride 0, no other sizes, and no argument that
-/// is the same tensor as another.
+/// True if the call's variant keeps the sample's values: no elements that share memory, no other sizes, and no
+/// argument that is the same tensor as another.
 bool keeps_values(const CallKey& key);
 
 /// A tensor on `device` with this geometry over a new storage, its gaps filled with `gap`. `values` must be
-/// contiguous, on the CPU, and of the geometry's sizes; along a dim of stride 0 only its first slice is
-/// used.
+/// contiguous, on the CPU, and of the geometry's sizes. Of values that share an element, one is used: along a
+/// dim of stride 0 the first.
 at::Tensor lay_out(const at::Tensor& values, const Geometry& geometry, c10::DeviceType device,
                    View view = View::plain, std::byte gap = kGapByte);
 

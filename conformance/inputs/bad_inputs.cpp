@@ -132,6 +132,7 @@ Arguments materialize_bad_input(const CallKey& key, ValueCache& cache, const Mat
     case BadInput::Kind::text:
     case BadInput::Kind::flag:
     case BadInput::Kind::choice:
+    case BadInput::Kind::absent:
       break;  // the sample holds the whole damage
   }
   return arguments;

@@ -24,6 +24,7 @@ struct BadInput {
     number,     ///< a floating number, or a Scalar, is 0, -1, NaN or infinite; a Scalar is complex
     flag,       ///< a bool has the other value
     choice,     ///< a dtype, memory format or layout is another one
+    absent,     ///< an optional argument is None
     list,       ///< a list has another length or a bad entry
     text,       ///< a string is another word
   };

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/dtypes.h"
+#include "base/tensors_in.h"
 #include "inputs/empty_group.h"
 #include "inputs/tensor_slots.h"
 #include "spec/spec.h"
@@ -106,7 +107,8 @@ class DamagedTensors {
 
  private:
   bool is_optional(const TensorSlot& slot) const {
-    return spec_.op->schema().arguments()[slot.position].type()->kind() == c10::TypeKind::OptionalType;
+    const c10::TypePtr& type = spec_.op->schema().arguments()[slot.position].type();
+    return type->kind() == c10::TypeKind::OptionalType || is_list_of_optional_tensors(type);
   }
 
   void shapes(const TensorSlot& slot) {
@@ -177,7 +179,8 @@ class DamagedTensors {
   }
 
   void elements(const TensorSlot& slot) {
-    const auto& [shape, domain, fixed] = *slot.described;
+    const Shape& shape = slot.described->shape;
+    const std::optional<c10::ScalarType>& fixed = slot.described->dtype;
     if (std::ranges::find(shape, 0) != shape.end()) return;
     const auto beyond = beyond_domain(*slot.described);
     if (beyond) {

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <string>
+#include <vector>
 
 #include "base/dtypes.h"
 #include "spec/spec.h"
@@ -40,6 +42,13 @@ constexpr std::array<c10::ScalarType, 5> kDtypes{c10::kFloat, c10::kHalf, c10::k
 // long list.
 constexpr size_t kEntries = 3;
 
+template <class T>
+c10::IValue list_of(const std::vector<T>& entries) {
+  c10::List<T> list;
+  for (const T& entry : entries) list.push_back(entry);
+  return list;
+}
+
 // The argument's type without Optional. real_type() tells dtypes and memory formats, which the schema
 // stores as integers, from integers.
 c10::TypePtr wanted(const c10::Argument& formal) {
@@ -56,6 +65,13 @@ bool is_number(const c10::TypePtr& type) {
          type->kind() == TypeKind::NumberType;
 }
 
+// Whether the schema takes None, and the sample gives something else. A generator is left out of this: without
+// one, results are other random numbers.
+bool can_be_left_out(const c10::Argument& formal, const Argument& given) {
+  if (formal.type()->kind() != TypeKind::OptionalType || given.generator() != nullptr) return false;
+  return given.other() == nullptr || !given.other()->isNone();
+}
+
 class DamagedValues {
  public:
   DamagedValues(const Spec& spec, const Sample& sample) : spec_(spec), sample_(sample) {}
@@ -68,6 +84,8 @@ class DamagedValues {
       position_ = position;
       if (spec_.trusted.contains(name_)) continue;
       const c10::TypePtr type = wanted(formals[position]);
+      if (can_be_left_out(formals[position], argument))
+        other_value(Kind::absent, "None", Argument(opgate::none));
       if (argument.tensors() != nullptr && !argument.tensors()->empty()) {
         add(Kind::list, {How::no_entries, name_}, std::vector<TensorArgument>());
       } else if (argument.other() != nullptr) {
@@ -111,6 +129,13 @@ class DamagedValues {
       integers(good.toIntVector());
     } else if (good.isDoubleList()) {
       numbers(good.toDoubleVector());
+    } else if (good.isBoolList()) {
+      const c10::List<bool> list = good.toBoolList();
+      flags({list.begin(), list.end()});
+    } else if (type->isSubtypeOf(*c10::ListType::ofStrings())) {
+      std::vector<std::string> list;
+      for (const c10::IValue& text : good.toListRef()) list.push_back(text.toStringRef());
+      texts(list);
     }
   }
 
@@ -128,14 +153,14 @@ class DamagedValues {
   template <class T>
   void lengths(const std::vector<T>& good) {
     if (good.empty()) return;
-    add(Kind::list, {How::no_entries, name_}, c10::IValue(std::vector<T>()));
+    add(Kind::list, {How::no_entries, name_}, list_of(std::vector<T>()));
     std::vector<T> other = good;
     other.push_back(good.back());
-    add(Kind::list, {How::more_entries, name_}, c10::IValue(other));
+    add(Kind::list, {How::more_entries, name_}, list_of(other));
     if (good.size() == 1) return;  // the shorter list is the empty one
     other = good;
     other.pop_back();
-    add(Kind::list, {How::fewer_entries, name_}, c10::IValue(other));
+    add(Kind::list, {How::fewer_entries, name_}, list_of(other));
   }
 
   void integers(const std::vector<int64_t>& good) {
@@ -156,6 +181,24 @@ class DamagedValues {
       std::vector<double> other = good;
       other[entry] = NAN;
       other_entry(entry, "nan", c10::IValue(other));
+    }
+  }
+
+  void flags(const std::vector<bool>& good) {
+    lengths(good);
+    for (size_t entry = 0; entry < std::min(good.size(), kEntries); ++entry) {
+      std::vector<bool> other = good;
+      other[entry] = !good[entry];
+      other_entry(entry, other[entry] ? "true" : "false", list_of(other));
+    }
+  }
+
+  void texts(const std::vector<std::string>& good) {
+    lengths(good);
+    for (size_t entry = 0; entry < std::min(good.size(), kEntries); ++entry) {
+      std::vector<std::string> other = good;
+      other[entry] = "unknown";
+      other_entry(entry, "unknown", list_of(other));
     }
   }
 

@@ -21,12 +21,14 @@ std::vector<TensorPlacement> plain(const CallKey& key) {
   return placed;
 }
 
-// Returns false if the layout does not apply to these sizes or this dtype.
-bool place(TensorPlacement& placed, std::string_view layout, c10::ScalarType dtype) {
+// Returns false if the layout does not apply to these sizes, this dtype or this argument.
+bool place(TensorPlacement& placed, std::string_view layout, const CallKey& key) {
   auto offered = find_placement(placed.slot.described->shape, layout);
-  if (!offered || (offered->layout->accepts_dtype != nullptr &&
-                   !offered->layout->accepts_dtype(placed.slot.described->dtype.value_or(dtype))))
+  if (!offered) return false;
+  const auto accepts_dtype = offered->layout->accepts_dtype;
+  if (accepts_dtype != nullptr && !accepts_dtype(placed.slot.described->dtype.value_or(key.dtype)))
     return false;
+  if (offered->placement.geometry.overlaps() && !can_overlap(*key.spec, placed.slot)) return false;
   placed.geometry = std::move(offered->placement.geometry);
   placed.view = offered->placement.view;
   return true;
@@ -83,12 +85,9 @@ std::vector<TensorPlacement> arrange(const CallKey& key) {
     std::from_chars(subject.data() + std::string_view("size").size(), subject.data() + subject.size(), size);
     empty_size(all, size);
   } else if (subject == "all") {  // tensors that the layout does not apply to stay contiguous
-    for (TensorPlacement& placed : all) {
-      if (!how.starts_with("expanded") || can_be_expanded(*key.spec, placed.slot))
-        place(placed, how, key.dtype);
-    }
-  } else {
-    if (!place(find(subject), how, key.dtype)) throw unknown();
+    for (TensorPlacement& placed : all) place(placed, how, key);
+  } else if (!place(find(subject), how, key)) {
+    throw unknown();
   }
   return all;
 }

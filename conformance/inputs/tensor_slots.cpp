@@ -16,7 +16,7 @@ bool is_mutable(const Spec& spec, size_t position) {
   return spec.op && spec.op->schema().is_mutable({c10::SchemaArgType::input, position});
 }
 
-bool can_be_expanded(const Spec& spec, const TensorSlot& slot) {
+bool can_overlap(const Spec& spec, const TensorSlot& slot) {
   // Nothing in a recording says which values of a large index or offset tensor fit together.
   if (spec.draft && spec.trusted.contains(argument_name(spec, slot.position))) return false;
   const std::string& family = slot.described->domain.family;
@@ -36,6 +36,7 @@ std::vector<TensorSlot> tensor_slots(const Spec& spec, const Sample& sample) {
       slots.push_back({position, std::nullopt, argument_name(spec, position), tensor});
     } else if (const auto* list = argument.tensors()) {
       for (size_t element = 0; element < list->size(); ++element) {
+        if ((*list)[element].is_none) continue;
         slots.push_back({position, element, fmt::format("{}[{}]", argument_name(spec, position), element),
                          &(*list)[element]});
       }

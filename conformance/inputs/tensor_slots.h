@@ -28,8 +28,8 @@ std::string argument_name(const Spec& spec, size_t position);
 /// Whether the schema declares the argument at `position` mutable: Tensor(a!).
 bool is_mutable(const Spec& spec, size_t position);
 
-/// Whether all slices of the tensor may be the same one (stride 0). Not for tensors that are written, nor
-/// for values that are valid only together, such as offsets.
-bool can_be_expanded(const Spec& spec, const TensorSlot& slot);
+/// Whether elements of the tensor may share memory, so that their values are the same. Not for tensors that
+/// are written, nor for values that are valid only together, such as offsets.
+bool can_overlap(const Spec& spec, const TensorSlot& slot);
 
 }  // namespace opgate

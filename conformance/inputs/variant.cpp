@@ -22,7 +22,7 @@ bool writes_something(const Spec& spec) { return spec.op && spec.op->schema().is
 bool possible(const Spec& spec, const TensorSlot& slot, const Placement& placement) {
   if (placement.view != View::plain && writes_something(spec)) return false;
   if (!is_tried(placement.view, spec)) return false;
-  return !placement.geometry.overlaps() || can_be_expanded(spec, slot);
+  return !placement.geometry.overlaps() || can_overlap(spec, slot);
 }
 
 // Whether the sample fixes a dtype that the layout does not apply to.

@@ -27,7 +27,7 @@ bool of_kind(const Scope& scope, Spec::Kind kind) {
 
 // A kernel that replaces the CPU's is compared with that as one of an accelerator is.
 bool replaces_cpu_kernel(const CallKey& key) {
-  return key.device == c10::kCPU && !key.spec->replaced_at.empty();
+  return key.device == c10::kCPU && key.spec->replaces_kernel();
 }
 
 bool is_of_kind(const CallKey& key, Scope::Device device) {
@@ -185,7 +185,7 @@ bool in_scope(const Scope& scope, const CallKey& key, const Variant& variant) {
          (!variant.mixes_devices || key.device != c10::kCPU) && (!scope.derivatives || has_derivative(key)) &&
          !(scope.in_cpp && key.spec->kernels_in_python) &&
          !(scope.registered && is_function(key.spec->name)) &&
-         (scope.over_torch || key.spec->replaced_at.empty()) &&
+         (scope.over_torch || !key.spec->replaces_kernel()) &&
          (!scope.device || is_of_kind(key, *scope.device) ||
           (scope.on_cpu_too && replaces_cpu_kernel(key))) &&
          (!scope.on_cpu_too || is_compared_with_cpu(key)) &&

@@ -4,6 +4,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <utility>
+
 namespace opgate {
 
 int64_t Geometry::numel() const { return c10::multiply_integers(sizes); }
@@ -18,8 +21,16 @@ bool Geometry::is_contiguous() const {
 }
 
 bool Geometry::overlaps() const {
+  if (numel() == 0) return false;
+  std::vector<std::pair<int64_t, int64_t>> steps;  // stride and size
   for (size_t dim = 0; dim < sizes.size(); ++dim) {
-    if (strides[dim] == 0 && sizes[dim] > 1) return true;
+    if (sizes[dim] > 1) steps.emplace_back(strides[dim], sizes[dim]);
+  }
+  std::ranges::sort(steps);
+  int64_t last = 0;  // the farthest element that the dims so far reach
+  for (const auto& [stride, size] : steps) {
+    if (stride <= last) return true;
+    last += stride * (size - 1);
   }
   return false;
 }

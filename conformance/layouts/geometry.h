@@ -19,7 +19,8 @@ struct Geometry {
   bool operator==(const Geometry&) const = default;
 
   int64_t numel() const;
-  /// True if several positions share one element: stride 0 along a dim of size 2 or more.
+  /// True if several positions may share one element: along some dim, a step is not longer than what the
+  /// dims of smaller strides cover.
   bool overlaps() const;
   /// True for row-major strides and no offset. The stride of a dim of size 0 or 1 does not count.
   bool is_contiguous() const;

@@ -72,7 +72,8 @@ void demand_describable(const at::Tensor& tensor) {
 bool is_tensor(const c10::IValue& value) { return value.isTensor() && value.toTensor().defined(); }
 
 json value_as_json(const c10::IValue& value) {
-  if (value.isTensor() || value.isNone()) return nullptr;  // callers pass an undefined tensor as None
+  if (value.isDevice() && value.toDevice().type() != c10::kMeta)
+    return to_json(Sample{"", {device_of_case}, ""}).at("arguments").at(0);
   if (value.isGenerator()) return to_json(Sample{"", {generator(0)}, ""}).at("arguments").at(0);
   return to_json(Sample{"", {Argument(value)}, ""}).at("arguments").at(0);
 }
@@ -169,11 +170,13 @@ Domain values_of(const at::Tensor& tensor) {
 template <class OfTensor>
 json described(const c10::IValue& value, const OfTensor& of_tensor) {
   if (is_tensor(value)) return of_tensor(value.toTensor());
-  if (!value.isTensorList()) return value_as_json(value);
+  if (value.isTensor() || value.isNone()) return nullptr;  // callers pass an undefined tensor as None
+  const bool may_hold_none = is_list_of_optional_tensors(value.type());
+  if (!value.isTensorList() && !may_hold_none) return value_as_json(value);
   json list = json::array();
-  for (const at::Tensor& tensor : tensors_in(value)) {
-    if (!tensor.defined()) throw SpecError("a list with an undefined tensor");
-    list.push_back(of_tensor(tensor));
+  for (const c10::IValue& entry : value.toListRef()) {
+    if (!is_tensor(entry) && !may_hold_none) throw SpecError("a list with an undefined tensor");
+    list.push_back(is_tensor(entry) ? of_tensor(entry.toTensor()) : json());
   }
   return {{"tensors", std::move(list)}};
 }

@@ -33,7 +33,7 @@ std::optional<Obstacle> obstacle_on(c10::DeviceType device, bool simulated, cons
   const bool kernels_are_known = spec.op && (device == c10::kCPU || built_for_it);
   if (auto missing = simulated ? missing_simulator() : missing_device(device))
     return Obstacle{no_device, *std::move(missing), kernels_are_known};
-  if (device == c10::kCPU || !spec.op || spec.kernels_in_python || !spec.replaced_at.empty() ||
+  if (device == c10::kCPU || !spec.op || spec.kernels_in_python || spec.replaces_kernel() ||
       has_kernel(spec, device))
     return std::nullopt;
   const std::string title = device_title(device);

@@ -86,8 +86,7 @@ Spec draft_of(const json& recorded, const std::string& where, bool python_too,
   const bool in_cpp = is_defined_in_cpp(spec.name);
   // Where Python modules have registered a fake kernel or a derivative, calls without them would fail.
   // What replaces a kernel of torch's is seen by the process alone that loads modules and libraries.
-  spec.in_python =
-      !spec.replaced_at.empty() || (python_too && (!in_cpp || python_kernels.contains(spec.name)));
+  spec.in_python = spec.replaces_kernel() || (python_too && (!in_cpp || python_kernels.contains(spec.name)));
   if (!in_cpp) {
     if (!python_too) {
       throw spec_error(
@@ -157,7 +156,8 @@ void add_recordings(const fs::path& folder, bool python_too, const PythonKernels
 bool has_other_values_than_recorded(const Spec& spec, const Sample& sample) {
   if (!spec.draft || fs::path(sample.where).extension() != ".json") return false;
   const auto is_range = [](const TensorArgument& tensor) {
-    return tensor.domain.family != "literal" && std::ranges::find(tensor.shape, 0) == tensor.shape.end();
+    return !tensor.is_none && tensor.domain.family != "literal" &&
+           std::ranges::find(tensor.shape, 0) == tensor.shape.end();
   };
   return std::ranges::any_of(sample.arguments, [&](const Argument& argument) {
     if (const auto* tensor = argument.tensor()) return is_range(*tensor);

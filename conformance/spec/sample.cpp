@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 #include <opgate/sample.h>
 
+#include <algorithm>
 #include <sstream>
 
 #include "base/text.h"
@@ -14,11 +15,19 @@ TensorArgument TensorArgument::of(c10::ScalarType fixed) const {
   return copy;
 }
 
+Argument::Argument(const std::vector<std::optional<TensorArgument>>& list) {
+  std::vector<TensorArgument> entries;
+  for (const std::optional<TensorArgument>& entry : list)
+    entries.push_back(entry ? *entry : TensorArgument{.is_none = true});
+  value_ = std::move(entries);
+}
+
 int64_t Sample::tensor_count() const {
   int64_t count = 0;
   for (const Argument& argument : arguments) {
     if (argument.tensor() != nullptr) ++count;
-    if (argument.tensors() != nullptr) count += static_cast<int64_t>(argument.tensors()->size());
+    if (const auto* list = argument.tensors())
+      count += std::ranges::count(*list, false, &TensorArgument::is_none);
   }
   return count;
 }
@@ -26,6 +35,7 @@ int64_t Sample::tensor_count() const {
 namespace {
 
 std::string shape_text(const TensorArgument& tensor) {
+  if (tensor.is_none) return "none";
   return tensor.shape.empty() ? "0d" : fmt::format("{}", fmt::join(tensor.shape, "x"));
 }
 
@@ -38,6 +48,7 @@ std::string argument_text(const Argument& argument) {
   }
   if (const GeneratorArgument* generator = argument.generator())
     return fmt::format("seed{}", generator->seed);
+  if (argument.is_device()) return "device";
   std::ostringstream text;
   text << *argument.other();
   return text.str();

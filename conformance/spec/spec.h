@@ -23,10 +23,11 @@
 
 namespace opgate {
 
-/// A call that must raise, and a part of the message that it must raise with.
+/// A call that must raise, a part of the message that it must raise with, and the exception's type in Python.
 struct Rejection {
   Sample sample;
   std::string because;
+  std::string type = {};  ///< "ValueError", or what it derives from; empty: any type
 };
 
 /// A subject that is wrong on purpose: the id of the check that must fail it, and the correct operator
@@ -89,6 +90,8 @@ struct Spec : SpecNames {
   const Sample* find_sample(std::string_view sample_name) const;
   /// The rejection that `sample` belongs to; null if the sample is not one that must be rejected.
   const Rejection* find_rejection(const Sample& sample) const;
+  /// Whether the subject is torch's own operator, with a kernel of the project in place of torch's.
+  bool replaces_kernel() const { return !replaced_at.empty(); }
 
  private:
   const Sample* sample_of_name(std::string_view sample_name) const;

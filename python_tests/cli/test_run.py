@@ -97,6 +97,7 @@ def test_the_results_hold_each_planned_case_once(opgate: OpGate, finished: Compl
         "coverage",
         "folder",
         "modules",
+        "revisions",
     }
     assert set(results.header) == words
     libraries = {Path(file).name for file in results.header["files"]}

@@ -10,7 +10,7 @@ import pytest
 from opgate.judging.registry import Check
 
 # Keyword arguments in Python, as `sample(..., named="small")`. And what only tests of OpGate need.
-KEYWORDS_IN_PYTHON = {"named", "because"}
+KEYWORDS_IN_PYTHON = {"named", "because", "raises"}
 FOR_PLANTED_DEFECTS = {"planted_for"}
 # In C++, two specs call one function.
 IN_PYTHON_ALONE = {"like", "schema"}

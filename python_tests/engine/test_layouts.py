@@ -27,6 +27,16 @@ def expanded_last(shape: torch.Size) -> torch.Tensor:
     return torch.empty([1 if i == dim else size for i, size in enumerate(shape)]).expand(shape)
 
 
+def windows(shape: torch.Size) -> torch.Tensor:
+    """Rows along the last long dim that overlap by half, stepping along the long dim before it."""
+    outer, inner = [i for i, size in enumerate(shape) if size > 1][-2:]
+    step = (shape[inner] + 1) // 2
+    covered = [1 if i == outer else size for i, size in enumerate(shape)]
+    covered[inner] = (shape[outer] - 1) * step + shape[inner]
+    rows = torch.empty(covered).unfold(inner, shape[inner], step).select(outer, 0)
+    return rows.movedim(inner - 1, outer).movedim(-1, inner)
+
+
 def channels_last(shape: torch.Size) -> torch.Tensor:
     """A tensor of this shape in the channels-last format for its number of dims."""
     formats = {4: torch.channels_last, 5: torch.channels_last_3d}
@@ -55,6 +65,7 @@ IN_PYTORCH: dict[str, Callable[[torch.Size], torch.Tensor]] = {
     "expanded": expanded,
     "expanded-last": expanded_last,
     "expanded-all": lambda shape: torch.empty([1] * len(shape)).expand(shape),
+    "windows": windows,
     "channels-last": channels_last,
     "negated": torch.empty,
     "odd-strides": odd_strides,
@@ -117,6 +128,9 @@ def test_a_planned_call_gets_what_its_layout_says(call_ids: list[str], data: st.
             if step == 0 and plain.shape[dim] > 1:
                 repeated = repeated.narrow(dim, 0, 1)
         values = repeated.expand(*plain.shape, -1).flatten(0, -2)
+    if name == "windows":  # of values that share an element, the last one stays
+        last = {element: row for row, element in enumerate(elements.tolist())}
+        values = values[[last[element] for element in elements.tolist()]]
     assert torch.equal(storage[elements], values[: x.numel()])
     gaps = torch.ones(len(storage), dtype=torch.bool)
     gaps[elements] = False

@@ -230,3 +230,80 @@ def test_a_spec_names_generators_and_every_dtype(opgate: OpGate, project: Projec
 def test_a_negative_seed_is_refused(opgate: OpGate, project: Project) -> None:
     folder = project(GENERATORS.replace("generator(3)", "generator(-1)"))
     assert_refused(run(opgate, folder), "the seed must not be negative")
+
+
+KINDS = """
+import opgate
+import torch
+
+library = torch.library.Library("kinds", "DEF")
+schema = "Tensor x, Tensor?[] factors, Scalar scale, bool[] turned, str[] steps, Tensor? bias=None"
+library.define(f"mixed({schema}) -> Tensor", tags=(torch.Tag.pt2_compliant_tag,))
+
+
+def demand(x, factors, turned, steps, bias):
+    if x.dtype != torch.complex64:
+        raise ValueError(f"x must be complex64, got {x.dtype}")
+    if x.dim() != 2 or len(factors) != 2 or len(turned) != 2 or not set(steps) <= {"neg", "real"}:
+        raise ValueError(f"factors, turned and steps do not fit x of {list(x.shape)}")
+    for factor, size in zip([*factors, bias], [*x.shape, x.shape[1]]):
+        if factor is not None and (factor.dtype != x.dtype or list(factor.shape) != [size]):
+            raise IndexError(f"factors and bias must have the sizes of x, {list(x.shape)}")
+
+
+def mixed(x, factors, scale, turned, steps, bias=None):
+    out = x * scale
+    for dim, factor in enumerate(factors):
+        out = out if factor is None else out * (factor[:, None] if dim == 0 else factor)
+    for step in steps:
+        out = -out if step == "neg" else out.real.to(out.dtype)
+    out = out.flip([dim for dim in range(2) if turned[dim]])
+    return (out if bias is None else out + bias).contiguous()
+
+
+@torch.library.impl(library, "mixed", "CPU")
+def on_cpu(x, factors, scale, turned, steps, bias=None):
+    demand(x, factors, turned, steps, bias)
+    return mixed(x, factors, scale, turned, steps, bias)
+
+
+@torch.library.register_fake("kinds::mixed")
+def fake(x, factors, scale, turned, steps, bias=None):
+    demand(x, factors, turned, steps, bias)
+    return torch.empty(x.shape, dtype=x.dtype, device=x.device)
+
+
+def reference(x, factors, scale, turned, steps, bias=None):
+    if x.dim() != 2 or len(factors) != 2 or len(turned) != 2 or not set(steps) <= {"neg", "real"}:
+        raise ValueError("x must be a matrix, and factors, turned and steps must fit it")
+    return mixed(x, factors, scale, turned, steps, bias)
+
+
+@opgate.spec("kinds::mixed")
+def spec(spec):
+    spec.dtypes(torch.complex64, device="cpu").reference(reference)
+    spec.accuracy(opgate.ulps(16).scaled_by_inputs())
+    x, row = opgate.uniform(4, 3), opgate.uniform(3)
+    spec.sample(x, [None, row], 0.5 - 1.25j, [True, False], ["neg"], row)
+    spec.sample(x, [opgate.uniform(4), row], 2, [False, True], ["real", "neg"])
+    spec.rejects("a vector", row, [None, None], 1j, [True, True], [], because="fit", raises=LookupError)
+    spec.rejects("another size", x, [row, None], 1j, [True, True], [], raises=LookupError)
+"""
+
+
+def test_arguments_of_every_kind_reach_the_operator(opgate: OpGate, project: Project) -> None:
+    folder = project(KINDS)
+    words = ["--check", "value", "effect", "error", "fake", "export", "compile.equal", "aoti.python"]
+    result = run(opgate, folder, *words)
+    assert result.returncode == 1, result
+    results = read_results(folder / ".opgate")
+    broken = {case: line for case, line in results.cases.items() if line["verdict"] == "fail"}
+    (case, line) = broken.popitem()
+    assert not broken
+    assert case == "mixed/complex64/a vector/contiguous/cpu/error.raises"
+    assert line["promised"].startswith('`a vector` raises LookupError, and says "fit" (')
+    assert line["happened"].startswith("raised ValueError: factors, turned and steps do not fit")
+    tried = {case.split("/")[3] for case in results.cases}
+    assert {"bad:bias=None", "bad:turned[0]=false", "bad:steps[0]=unknown", "bad:factors.empty"} <= tried
+    owed = [line["reason"] for line in results.cases.values() if line["verdict"] == "owed"]
+    assert set(owed) == {"AOTInductor takes no complex numbers as arguments"}

@@ -8,6 +8,7 @@
 
 #include "base/dtypes.h"
 #include "base/errors.h"
+#include "base/tensors_in.h"
 #include "cli/commands/subcommand.h"
 #include "cli/project/other_call.h"
 #include "cli/project/project.h"
@@ -60,7 +61,7 @@ void describe_call(const PlannedCall& call) {
   const size_t count = std::min(arguments.stack.size(), call.key.sample->arguments.size());
   for (size_t i = 0; i < count; ++i) {
     const c10::IValue& given = arguments.stack.at(i);  // altered if the case is a bad input
-    if (given.isTensor() || given.isTensorList()) continue;
+    if (given.isTensor() || !tensors_in(given).empty()) continue;
     std::ostringstream text;
     text << given;
     fmt::print("{:8} {}\n", argument_name(*call.key.spec, i), text.str());

@@ -46,7 +46,9 @@ std::vector<json*> tensors_of(json& argument) {
   if (!argument.is_object()) return tensors;
   if (argument.contains("shape")) tensors.push_back(&argument);
   if (argument.contains("tensors")) {
-    for (json& tensor : argument.at("tensors")) tensors.push_back(&tensor);
+    for (json& tensor : argument.at("tensors")) {
+      if (!tensor.is_null()) tensors.push_back(&tensor);
+    }
   }
   return tensors;
 }

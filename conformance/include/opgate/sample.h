@@ -16,9 +16,10 @@ namespace opgate {
 
 /// A tensor of one shape with values from one domain. Its dtype is that of the case, unless `of` fixes it.
 struct TensorArgument {
-  Shape shape;
-  Domain domain;
-  std::optional<c10::ScalarType> dtype;
+  Shape shape = {};
+  Domain domain = {};
+  std::optional<c10::ScalarType> dtype = {};
+  bool is_none = false;  ///< an entry None in the list of an argument Tensor?[]
 
   /// The same tensor with a fixed dtype: an index argument stays Int in the cases of every dtype.
   TensorArgument of(c10::ScalarType fixed) const;
@@ -33,25 +34,34 @@ struct GeneratorArgument {
 /// A generator with this seed.
 inline GeneratorArgument generator(uint64_t seed) { return {seed}; }
 
+/// The device of the case, for an operator's `Device?` argument.
+struct DeviceOfCase {};
+inline constexpr DeviceOfCase device_of_case;
+
 /// None, for an optional argument.
 inline constexpr std::nullopt_t none = std::nullopt;
 
-/// One argument in schema order: a tensor or a list of tensors to generate, a generator, or any other value
-/// (number, bool, string, list of numbers, None).
+/// One argument in schema order: a tensor or a list of tensors to generate, a generator, the device of the
+/// case, or any other value (number, bool, string, list of these, None).
 class Argument {
  public:
   Argument(TensorArgument tensor) : value_(std::move(tensor)) {}
   Argument(std::vector<TensorArgument> list) : value_(std::move(list)) {}
+  /// For an argument Tensor?[], in which `none` stands for no tensor.
+  Argument(const std::vector<std::optional<TensorArgument>>& list);
   Argument(GeneratorArgument generator) : value_(generator) {}
+  Argument(DeviceOfCase device) : value_(device) {}
   Argument(c10::IValue other) : value_(std::move(other)) {}
   Argument(std::nullopt_t) : Argument(c10::IValue()) {}
   Argument(double number) : Argument(c10::IValue(number)) {}
   Argument(int64_t number) : Argument(c10::IValue(number)) {}
   Argument(int number) : Argument(c10::IValue(static_cast<int64_t>(number))) {}
+  Argument(c10::complex<double> number) : Argument(c10::IValue(number)) {}
   Argument(bool flag) : Argument(c10::IValue(flag)) {}
   Argument(const char* text) : Argument(c10::IValue(std::string(text))) {}
   Argument(std::vector<int64_t> list) : Argument(c10::IValue(std::move(list))) {}
   Argument(std::vector<double> list) : Argument(c10::IValue(std::move(list))) {}
+  Argument(std::vector<std::string> list) : Argument(c10::IValue(std::move(list))) {}
   /// A dtype is passed as the integer that the schema's ScalarType stands for; a memory format or another
   /// enumeration is given as its integer, too.
   Argument(c10::ScalarType dtype) : Argument(static_cast<int64_t>(dtype)) {}
@@ -61,11 +71,14 @@ class Argument {
     return std::get_if<std::vector<TensorArgument>>(&value_);
   }
   const GeneratorArgument* generator() const { return std::get_if<GeneratorArgument>(&value_); }
-  /// The value as it is; null for tensors, lists of tensors and generators, which are made for each call.
+  bool is_device() const { return std::holds_alternative<DeviceOfCase>(value_); }
+  /// The value as it is; null for the device of the case, and for tensors, lists of tensors and generators,
+  /// which are made for each call.
   const c10::IValue* other() const { return std::get_if<c10::IValue>(&value_); }
 
  private:
-  std::variant<TensorArgument, std::vector<TensorArgument>, GeneratorArgument, c10::IValue> value_;
+  std::variant<TensorArgument, std::vector<TensorArgument>, GeneratorArgument, DeviceOfCase, c10::IValue>
+      value_;
 };
 
 /// One set of argument values, with a name.
@@ -76,7 +89,7 @@ struct Sample {
   /// How many of the arguments are the schema's defaults, which the spec left out; the engine sets it.
   size_t defaults = 0;
 
-  /// The number of tensors to generate; each tensor in a list counts.
+  /// The number of tensors to generate; each tensor in a list counts, and None does not.
   int64_t tensor_count() const;
 };
 

@@ -89,12 +89,17 @@ class SpecWriter {
   /// Arguments with which a call must raise an exception, on each device and there in the first dtype that
   /// the spec declares; other dtypes are not tried. `name` is the name of the sample. The inputs must stay
   /// unchanged, and the next call on the spec's first sample must work. .because() names a part of the
-  /// message.
+  /// message, and .raises() the type of the exception.
   SpecWriter& rejects(std::string name, std::vector<Argument> arguments,
                       std::source_location here = std::source_location::current());
 
   /// A part of the message that the rejection just written must have. Case does not count.
   SpecWriter& because(std::string part);
+
+  /// The type that the exception of the rejection just written has for a caller in Python, or one that its
+  /// type derives from: "ValueError" for TORCH_CHECK_VALUE, "IndexError" for TORCH_CHECK_INDEX, "RuntimeError"
+  /// for TORCH_CHECK. Without this word, any type will do.
+  SpecWriter& raises(std::string type);
 
   /// The caller is responsible for the values of this argument (offsets, lengths, indices): bad values are
   /// not tried. Bad shapes, dtypes and devices are tried all the same.

@@ -66,7 +66,7 @@ bool is_broken_by_torch(const CallKey& key, const Check& check, const WorkerCach
 
 Judgement judged(CallUnderTest& under_test, const Check& check, WorkerCache& cache) {
   Judgement judgement = check.judge(under_test);
-  const bool replaces = !under_test.key().spec->replaced_at.empty();
+  const bool replaces = under_test.key().spec->replaces_kernel();
   if (!replaces || judgement.verdict != Verdict::fail) return judgement;
   if (!is_broken_by_torch(under_test.key(), check, cache)) return judgement;
   return Judgement::note(fmt::format("torch's own kernel does not keep this promise here either: {}",

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/tensors_in.h"
 #include "device/accelerator.h"
 #include "device/simulator.h"
 #include "judging/comparison/output_judgement.h"
@@ -25,14 +26,9 @@ bool has_floating_values(const TensorInput& input) {
   return input.tensor.is_floating_point() || input.tensor.is_complex();
 }
 
-at::Tensor cloned(const at::Tensor& tensor) { return tensor.defined() ? tensor.clone() : tensor; }
-
 c10::IValue cloned(const c10::IValue& value) {
-  if (value.isTensor()) return cloned(value.toTensor());
-  if (!value.isTensorList()) return value;
-  c10::List<at::Tensor> list;
-  for (const at::Tensor& tensor : value.toTensorVector()) list.push_back(cloned(tensor));
-  return list;
+  return with_tensors(value,
+                      [](const at::Tensor& tensor) { return tensor.defined() ? tensor.clone() : tensor; });
 }
 
 }  // namespace

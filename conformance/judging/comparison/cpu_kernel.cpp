@@ -8,15 +8,19 @@ namespace opgate {
 
 bool has_cpu_kernel_as_reference(const Spec& spec) {
   if (!spec.draft || spec.reference != nullptr || !spec.op) return false;
-  return spec.op->hasKernelForDispatchKey(c10::DispatchKey::CPU) || !spec.replaced_at.empty();
+  return spec.op->hasKernelForDispatchKey(c10::DispatchKey::CPU) || spec.replaces_kernel();
 }
 
 std::optional<Outcome> call_of_cpu_kernel(const CallKey& key, ValueCache& values) {
   if (!has_cpu_kernel_as_reference(*key.spec)) return std::nullopt;
-  const KernelScope scope(Purpose::call_of_torch);
-  Outcome outcome = observe(on_cpu(key), values, {.take_snapshots = false}).outcome;
+  Outcome outcome = outcome_of_cpu_kernel(key, values);
   if (!outcome.ok()) return std::nullopt;
   return outcome;
+}
+
+Outcome outcome_of_cpu_kernel(const CallKey& key, ValueCache& values) {
+  const KernelScope scope(Purpose::call_of_torch);
+  return observe(on_cpu(key), values, {.take_snapshots = false}).outcome;
 }
 
 }  // namespace opgate

@@ -17,4 +17,7 @@ bool has_cpu_kernel_as_reference(const Spec& spec);
 /// if that kernel refuses the call: nobody has promised that it takes what the accelerator's takes.
 std::optional<Outcome> call_of_cpu_kernel(const CallKey& key, ValueCache& values);
 
+/// The same call, with what the kernel raised if it refuses it. has_cpu_kernel_as_reference() must be true.
+Outcome outcome_of_cpu_kernel(const CallKey& key, ValueCache& values);
+
 }  // namespace opgate

@@ -121,7 +121,7 @@ namespace {
 // Inputs of a recorded call required a gradient, perhaps for other operators; nobody has promised that this
 // one has a derivative, and it has none. What replaces a kernel of torch must have torch's derivative.
 bool was_never_promised(const Spec& spec, const Derivative& derivative) {
-  if (!spec.replaced_at.empty() || !spec.guessed.contains(Promise::differentiable)) return false;
+  if (spec.replaces_kernel() || !spec.guessed.contains(Promise::differentiable)) return false;
   if (spec.never_differentiated) return !derivative.ok();
   if (derivative.call)  // PyTorch's words for an argument that derivatives.yaml calls not differentiable
     return contains_ignoring_case(derivative.call->message, "is not differentiable with respect to argument");

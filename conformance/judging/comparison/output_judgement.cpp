@@ -56,7 +56,7 @@ std::optional<Judgement> refusal_beside_torch(const CallKey& key, const Outcome&
 }
 
 Judgement refusal_of_sample(const CallKey& key, const Outcome& call, ValueCache& values) {
-  if (!key.spec->replaced_at.empty()) {
+  if (key.spec->replaces_kernel()) {
     // The sample was recorded with other dtypes as well, and torch's kernel may refuse it in this one.
     return refusal_beside_torch(key, call, values).value_or(Judgement::pass());
   }

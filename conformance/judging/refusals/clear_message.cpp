@@ -68,8 +68,7 @@ std::set<int64_t> numbers_of(const CallKey& key, const Arguments& arguments) {
   for (const TensorInput& input : arguments.tensors) add_shape(input.geometry.sizes);
   for (const TensorSlot& slot : tensor_slots(*key.spec, *key.sample)) add_shape(slot.described->shape);
   const auto add_value = [&](const c10::IValue& value) {
-    if (value.isTensorList()) numbers.insert(static_cast<int64_t>(value.toTensorVector().size()));
-    if (value.isDoubleList()) numbers.insert(static_cast<int64_t>(value.toDoubleVector().size()));
+    if (value.isList()) numbers.insert(static_cast<int64_t>(value.toListRef().size()));
     if (!value.isIntList()) return;
     const std::vector<int64_t> list = value.toIntVector();
     numbers.insert(list.begin(), list.end());
@@ -106,6 +105,7 @@ bool names_a_device_type(const std::string& message) {
 // True if the message has a common name of the fault, which depends on the kind of damage.
 bool names_the_fault(const std::string& message, const BadInput& bad) {
   switch (bad.kind) {
+    case Kind::absent:
     case Kind::undefined:
       return has_any(message, {"undefined", "defined", "none", "does not have a device", "have storage"});
     case Kind::device:

@@ -43,6 +43,7 @@ bool is_visible_to_fake_kernels(const BadInput& bad) {
     case BadInput::Kind::text:
     case BadInput::Kind::flag:
     case BadInput::Kind::choice:
+    case BadInput::Kind::absent:
       return true;
     case BadInput::Kind::device:
     case BadInput::Kind::index:

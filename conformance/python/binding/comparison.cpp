@@ -108,7 +108,7 @@ void define_comparison(py::module_& module) {
              py::arg("tensors"));
   module.def("laid_out", &laid_out,
              "A copy of a CPU tensor in each layout that keeps its sizes: {'contiguous': ..., 'transposed': "
-             "...}. Of values that share an element in a layout, such as 'expanded', the first one stays.",
+             "...}. Of values that share an element in a layout, such as 'expanded', one stays.",
              py::arg("tensor"));
   module.def("every_dtype", &every_dtype_name, "The names of the dtypes that the engine makes tensors of.");
   module.def(

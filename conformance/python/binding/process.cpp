@@ -13,14 +13,18 @@ namespace {
 
 namespace py = pybind11;
 
-std::string type_without_text(const std::exception& error) {
-  const auto* const raised = dynamic_cast<const py::error_already_set*>(&error);
-  if (raised == nullptr) return "";
+void describe(const std::exception& error, Raised& raised) {
+  const auto* const in_python = dynamic_cast<const py::error_already_set*>(&error);
+  if (in_python == nullptr) return;
   const py::gil_scoped_acquire locked;
-  const auto text = py::reinterpret_steal<py::object>(PyObject_Str(raised->value().ptr()));
+  raised.types.clear();
+  for (const py::handle type : in_python->type().attr("__mro__"))
+    raised.types.push_back(py::str(type.attr("__name__")));
+  const auto text = py::reinterpret_steal<py::object>(PyObject_Str(in_python->value().ptr()));
   if (!text) PyErr_Clear();  // an exception whose __str__ raises
-  if (text && PyUnicode_GetLength(text.ptr()) > 0) return "";
-  return py::str(raised->type().attr("__name__"));
+  if (text && PyUnicode_GetLength(text.ptr()) > 0) return;
+  raised.message = raised.types.front();
+  raised.has_text = false;
 }
 
 void forget_exception() {
@@ -31,7 +35,7 @@ void forget_exception() {
 }  // namespace
 
 void define_process(py::module_& module) {
-  set_python_exceptions({.type_without_text = &type_without_text, .forget = &forget_exception});
+  set_python_exceptions({.describe = &describe, .forget = &forget_exception});
   module.def("end_of_printed", &end_of_printed,
              "Writes what C's stdio still holds, and returns the place of stdout behind it; -1 without one.");
   module.def(

@@ -8,6 +8,7 @@ from opgate.specs.class_spec import ClassSpec, class_spec
 from opgate.specs.domains import (
     GeneratorArgument,
     TensorArgument,
+    device_of_case,
     extremes,
     generator,
     indices,
@@ -50,6 +51,7 @@ __all__ = [
     "TensorArgument",
     "check",
     "class_spec",
+    "device_of_case",
     "every_dtype",
     "exact",
     "extremes",

@@ -25,12 +25,21 @@ json to_json(const c10::IValue& value) {
     if (!std::isfinite(value.toDouble())) return {{"number", fmt::format("{}", value.toDouble())}};
     return value.toDouble();
   }
+  if (value.isComplexDouble()) {
+    const c10::complex<double> number = value.toComplexDouble();
+    return {{"complex", {number.real(), number.imag()}}};
+  }
   if (value.isString()) return value.toStringRef();
   if (value.isIntList()) return value.toIntVector();
   if (value.isDoubleList()) return value.toDoubleVector();
   if (value.isBoolList()) {
     const c10::List<bool> list = value.toBoolList();
     return std::vector<bool>(list.begin(), list.end());
+  }
+  if (value.isList() && value.toList().elementType()->kind() == c10::TypeKind::StringType) {
+    json list = json::array();
+    for (const c10::IValue& text : value.toListRef()) list.push_back(text.toStringRef());
+    return list;
   }
   throw spec_error("a sample argument of type {} cannot be written as JSON", value.type()->str());
 }
@@ -49,17 +58,21 @@ c10::IValue value_from_json(const json& value) {
     for (const json& element : value) list.push_back(element.get<bool>());
     return list;
   }
+  if (value.is_array() && std::ranges::all_of(value, [](const json& e) { return e.is_string(); }))
+    return value.get<std::vector<std::string>>();
   if (value.is_array()) return value.get<std::vector<double>>();
   throw spec_error("{} is not a sample argument", value.dump());
 }
 
 json to_json(const TensorArgument& tensor) {
+  if (tensor.is_none) return nullptr;
   json described{{"shape", tensor.shape}, {"values", to_string(tensor.domain)}};
   if (tensor.dtype) described["dtype"] = dtype_name(*tensor.dtype);
   return described;
 }
 
 TensorArgument tensor_from_json(const json& described) {
+  if (described.is_null()) return {.is_none = true};
   TensorArgument tensor{described.at("shape").get<Shape>(), domain_from_string(described.at("values")),
                         std::nullopt};
   if (described.contains("dtype")) tensor.dtype = known_dtype(described.at("dtype"));
@@ -69,6 +82,7 @@ TensorArgument tensor_from_json(const json& described) {
 json to_json(const Argument& argument) {
   if (const TensorArgument* tensor = argument.tensor()) return to_json(*tensor);
   if (const GeneratorArgument* generator = argument.generator()) return {{"seed", generator->seed}};
+  if (argument.is_device()) return {{"device", "of the case"}};
   const auto* list = argument.tensors();
   if (list == nullptr) return to_json(*argument.other());
   json tensors = json::array();
@@ -80,6 +94,11 @@ Argument argument_from_json(const json& argument) {
   if (!argument.is_object()) return value_from_json(argument);
   if (argument.contains("number"))
     return std::strtod(argument.at("number").get<std::string>().c_str(), nullptr);
+  if (argument.contains("complex")) {
+    const json& parts = argument.at("complex");
+    return c10::complex<double>(parts.at(0).get<double>(), parts.at(1).get<double>());
+  }
+  if (argument.contains("device") && !argument.contains("shape")) return device_of_case;
   if (argument.contains("seed")) return GeneratorArgument{argument.at("seed").get<uint64_t>()};
   if (!argument.contains("tensors")) return tensor_from_json(argument);
   std::vector<TensorArgument> list;

@@ -66,7 +66,7 @@ Spec op_from_json(const json& described, const std::vector<Spec>& known) {
     spec.gradient_accuracy = promised;
   for (const json& word : described.at("promises")) spec.promises.insert(known_promise(word, spec.where));
   for (const json& rejected : described.at("rejections"))
-    spec.rejections.push_back({sample_from_json(rejected), rejected.at("because")});
+    spec.rejections.push_back({sample_from_json(rejected), rejected.at("because"), rejected.at("raises")});
   for (const auto& [word, names] : described.at("named").items()) {
     const json& values = names;  // a lambda cannot capture a structured binding
     std::visit(

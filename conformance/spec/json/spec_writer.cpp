@@ -74,7 +74,7 @@ SpecWriter& SpecWriter::promises(std::initializer_list<Promise> words) {
 SpecWriter& SpecWriter::rejects(std::string name, std::vector<Argument> arguments,
                                 std::source_location here) {
   const std::string where = at_line(here);
-  spec_.rejections.push_back({{std::move(name), std::move(arguments), where}, ""});
+  spec_.rejections.push_back({{std::move(name), std::move(arguments), where}, "", ""});
   return *this;
 }
 
@@ -82,6 +82,13 @@ SpecWriter& SpecWriter::because(std::string part) {
   if (spec_.rejections.empty())
     throw spec_error("{}: .because(\"{}\") follows no rejection", spec_.where, part);
   spec_.rejections.back().because = std::move(part);
+  return *this;
+}
+
+SpecWriter& SpecWriter::raises(std::string type) {
+  if (spec_.rejections.empty())
+    throw spec_error("{}: .raises(\"{}\") follows no rejection", spec_.where, type);
+  spec_.rejections.back().type = std::move(type);
   return *this;
 }
 

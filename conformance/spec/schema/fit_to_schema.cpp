@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/errors.h"
+#include "base/tensors_in.h"
 #include "spec/spec.h"
 #include "spec/specs.h"
 
@@ -16,10 +17,14 @@ namespace {
 // list, and any other value must have the stated type.
 bool fits(const Argument& argument, const c10::TypePtr& type) {
   if (argument.tensor() != nullptr) return c10::TensorType::get()->isSubtypeOf(*type);
-  if (argument.tensors() != nullptr) return c10::ListType::ofTensors()->isSubtypeOf(*type);
+  if (const auto* list = argument.tensors()) {
+    const bool all_given = std::ranges::none_of(*list, &TensorArgument::is_none);
+    return is_list_of_optional_tensors(type) || (all_given && c10::ListType::ofTensors()->isSubtypeOf(*type));
+  }
+  if (argument.is_device()) return c10::DeviceObjType::get()->isSubtypeOf(*type);
   if (argument.generator() != nullptr) return c10::GeneratorType::get()->isSubtypeOf(*type);
   const c10::IValue& value = *argument.other();
-  if (type->kind() == c10::TypeKind::NumberType) return value.isInt() || value.isDouble() || value.isBool();
+  if (type->kind() == c10::TypeKind::NumberType) return value.isScalar();
   if (type->kind() == c10::TypeKind::OptionalType) {
     return value.isNone() || fits(argument, type->castRaw<c10::OptionalType>()->getElementType());
   }
@@ -44,7 +49,9 @@ void widen(Argument& argument, const c10::TypePtr& type) {
 
 std::string type_of(const Argument& argument) {
   if (argument.tensor() != nullptr) return "Tensor";
-  if (argument.tensors() != nullptr) return "Tensor[]";
+  if (const auto* list = argument.tensors())
+    return std::ranges::any_of(*list, &TensorArgument::is_none) ? "Tensor?[]" : "Tensor[]";
+  if (argument.is_device()) return "Device";
   return argument.generator() != nullptr ? "Generator" : argument.other()->type()->str();
 }
 

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <random>
@@ -47,6 +48,21 @@ at::Tensor channels_last(const Sizes& sizes) {
   return at::empty(sizes, at::TensorOptions().memory_format(format));
 }
 
+// Rows along the last dim of more than one element, stepping along the one before it.
+at::Tensor windows(const Sizes& sizes) {
+  const auto is_long = [](int64_t size) { return size > 1; };
+  const auto inner = std::ranges::find_if(sizes.rbegin(), sizes.rend(), is_long);
+  const auto outer = std::find_if(std::next(inner), sizes.rend(), is_long);
+  const int64_t step = (*inner + 1) / 2;
+  Sizes covered = sizes;
+  covered[sizes.rend() - outer - 1] = 1;
+  covered[sizes.rend() - inner - 1] = (*outer - 1) * step + *inner;
+  // unfold() appends a dim for the elements of a window, and counts the windows where the elements were.
+  const int64_t inner_dim = sizes.rend() - inner - 1, outer_dim = sizes.rend() - outer - 1;
+  const at::Tensor all = at::empty(covered).unfold(inner_dim, *inner, step).select(outer_dim, 0);
+  return all.movedim(inner_dim - 1, outer_dim).movedim(-1, inner_dim);
+}
+
 at::Tensor one_in(const Sizes& sizes) {
   return at::empty({c10::multiply_integers(sizes) + 1}).slice(0, 1).view(sizes);
 }
@@ -67,6 +83,7 @@ const std::map<std::string, std::function<at::Tensor(const Sizes&)>>& expression
       {"expanded", &expanded},
       {"expanded-last", &expanded_last},
       {"expanded-all", [](const Sizes& s) { return at::empty(Sizes(s.size(), 1)).expand(s); }},
+      {"windows", &windows},
       {"channels-last", &channels_last},
       {"offset", &one_in},
       {"conjugated", [](const Sizes& s) { return at::empty(s); }},

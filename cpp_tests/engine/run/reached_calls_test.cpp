@@ -16,7 +16,7 @@
 namespace opgate::reached_calls_test {
 namespace {
 
-using ::testing::SizeIs;
+using ::testing::IsSupersetOf;
 
 TEST(ReachedCalls, AFewThatAreChosenHaveAllVariantsAndSeveralDtypes) {
   const std::vector<Check> checks = native_checks();
@@ -37,7 +37,7 @@ TEST(ReachedCalls, AFewThatAreChosenHaveAllVariantsAndSeveralDtypes) {
   EXPECT_EQ(chosen, variants);
   EXPECT_LT(few.size(), all.size() / 2);
   // An operator that converts one dtype shows none of its mistakes with strides in that dtype.
-  EXPECT_THAT(dtypes, SizeIs(3));
+  EXPECT_THAT(dtypes, IsSupersetOf({c10::kHalf, c10::kFloat, c10::kDouble}));
 }
 
 }  // namespace

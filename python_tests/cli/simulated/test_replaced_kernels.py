@@ -40,6 +40,7 @@ library.impl("silu", {}, "AutogradCPU")
 CHECKS = ("--check", "value", "effect", "error.raises", "fake.metadata", "registration")
 PLANTED = {
     "atan2": {"error.raises"},  # a number on the CPU
+    "cat": {"error.raises"},  # the type of an exception
     "deg2rad": {"value.device", "fake.metadata"},  # the dtype for integers
     "fmax": {"error.raises"},  # promotion
     "hypot.out": {"value.device", "fake.metadata"},  # `out` of other sizes

@@ -31,6 +31,7 @@ def value_for(argument: Any, shape: tuple[int, ...], number: int) -> Any:
     simple: dict[str, Any] = {
         "Tensor": tensor(shape),
         "List[Tensor]": {"tensors": [tensor(shape), tensor(shape)]},
+        "List[Optional[Tensor]]": {"tensors": [tensor(shape), None]},
         "int": number,
         "float": float(number),
         "number": float(number),

@@ -61,9 +61,13 @@ def argument(value: Any) -> str:
     if not isinstance(value, dict):
         return repr(value)
     if "tensors" in value:
-        return f"[{', '.join(tensor(part) for part in value['tensors'])}]"
+        return f"[{', '.join('None' if part is None else tensor(part) for part in value['tensors'])}]"
     if "number" in value:
         return f'float("{value["number"]}")'
+    if "complex" in value:
+        return repr(complex(*value["complex"]))
+    if value.get("device") == "of the case":
+        return "opgate.device_of_case"
     if "seed" in value:
         return "None"  # a generator: the default one
     return tensor(value)
@@ -126,7 +130,7 @@ def trusted(operator: Operator) -> list[str]:
     for sample in operator.recorded["samples"]:
         for formal, value in zip(operator.schema.arguments, sample["arguments"], strict=False):
             parts = value.get("tensors", [value]) if isinstance(value, dict) else []
-            if any("int" in part.get("dtype", "") for part in parts):
+            if any(part is not None and "int" in part.get("dtype", "") for part in parts):
                 found.add(formal.name)
     names = [formal.name for formal in operator.schema.arguments if formal.name in found]
     return [

@@ -307,13 +307,18 @@ class PackageStore:
     def _hopeless(self, calls: list[Call]) -> dict[str, str]:
         """The calls that are not tried, and why, by id: all of them where nothing can be compiled.
 
-        Otherwise their subjects have calls that end the process repeatedly, and each of these costs the
-        start of a worker.
+        Otherwise an argument is of a kind that no package takes, or their subjects have calls that end the
+        process repeatedly, and each of these costs the start of a worker.
         """
         if missing := missing_compiler():
             return dict.fromkeys((call.id for call in calls), missing)
         deaths = Counter(call.subject for call in calls if call.id in self._ended)
-        return {
+        of_complex_numbers = {
+            call.id: "AOTInductor takes no complex numbers as arguments"
+            for call in calls
+            if not call.is_model and any(isinstance(value, complex) for value in call.arguments())
+        }
+        return of_complex_numbers | {
             call.id: f"the call was not exported: {deaths[call.subject]} others of {call.subject} "
             "ended the worker that did it"
             for call in calls

@@ -45,6 +45,18 @@ class GeneratorArgument:
         return {"seed": self.seed}
 
 
+@dataclass(frozen=True)
+class DeviceOfCase:
+    """The device of the case, for a Device argument."""
+
+    def as_json(self) -> dict[str, Any]:
+        """The format of spec/json/sample_json.h."""
+        return {"device": "of the case"}
+
+
+device_of_case = DeviceOfCase()
+
+
 def generator(seed: int) -> GeneratorArgument:
     """A generator for a Generator argument. Raises ValueError for a negative seed."""
     if seed < 0:

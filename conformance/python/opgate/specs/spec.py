@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from opgate.specs.accuracy import Accuracy
 from opgate.specs.bench import Bench, SpeedLimit
-from opgate.specs.domains import GeneratorArgument, TensorArgument
+from opgate.specs.domains import DeviceOfCase, GeneratorArgument, TensorArgument
 from opgate.specs.dtypes import dtype_name
 from opgate.specs.names import subject_name
 from opgate.specs.registering import Describe, registering
@@ -38,7 +38,7 @@ def device_types() -> tuple[str, ...]:
 
 def argument_json(argument: Any, where: str) -> Any:
     """One argument of a sample in the format of spec/json/sample_json.h. Raises TypeError for other types."""
-    if isinstance(argument, TensorArgument | GeneratorArgument):
+    if isinstance(argument, TensorArgument | GeneratorArgument | DeviceOfCase):
         return argument.as_json()
     if type(argument).__name__ == "dtype":
         from opgate import _engine
@@ -48,13 +48,18 @@ def argument_json(argument: Any, where: str) -> Any:
         return argument
     if isinstance(argument, float):
         return argument if math.isfinite(argument) else {"number": str(argument)}
-    if isinstance(argument, Sequence) and all(isinstance(part, TensorArgument) for part in argument):
-        return {"tensors": [part.as_json() for part in argument]} if argument else []
-    if isinstance(argument, Sequence) and all(isinstance(part, int | float) for part in argument):
-        return list(argument)
+    if isinstance(argument, complex):
+        return {"complex": [argument.real, argument.imag]}
+    if isinstance(argument, Sequence):
+        for kind in (int | float, str):
+            if all(isinstance(part, kind) for part in argument):
+                return list(argument)
+        if all(isinstance(part, TensorArgument) or part is None for part in argument):
+            return {"tensors": [None if part is None else part.as_json() for part in argument]}
     raise TypeError(
         f"{where}: a sample takes opgate.uniform(...) and the like for tensors, opgate.generator(seed), "
-        f"numbers, booleans, strings, dtypes, None and lists of one kind; not a {type(argument).__name__}"
+        f"opgate.device_of_case, numbers, booleans, strings, dtypes, None and lists of one kind; not a "
+        f"{type(argument).__name__}"
     )
 
 
@@ -70,6 +75,8 @@ class Sample:
     where: str
     because: str = ""
     """For a sample that must be rejected: a part of the exception's message."""
+    raises: str = ""
+    """For a sample that must be rejected: the name of the exception's type; empty for any type."""
 
 
 @dataclass
@@ -169,11 +176,19 @@ class OpSpec:
         self.samples.append(Sample(named, [argument_json(value, where) for value in arguments], where))
         return self
 
-    def rejects(self, name: str, *arguments: Any, because: str = "") -> OpSpec:
-        """Adds arguments that must raise an exception whose message contains `because`."""
+    def rejects(
+        self, name: str, *arguments: Any, because: str = "", raises: type[Exception] | None = None
+    ) -> OpSpec:
+        """Adds arguments that must raise an exception whose message contains `because`.
+
+        `raises` is the type of the exception, or one that its type derives from: ValueError for C++'s
+        TORCH_CHECK_VALUE, RuntimeError for TORCH_CHECK. Without it, any type will do.
+        """
         where = caller()
         described = [argument_json(value, where) for value in arguments]
-        self.rejections.append(Sample(name, described, where, because))
+        self.rejections.append(
+            Sample(name, described, where, because, "" if raises is None else raises.__name__)
+        )
         return self
 
     def bench(
