@@ -206,6 +206,7 @@ OPGATE_REGISTER_CHECK(error_raises,
                       {.name = "error.raises",
                        .scope = {.variants = Scope::Variants::bad, .dtypes = Scope::Dtypes::first},
                        .quick = true,
+                       .revision = 2,
                        .judge = &judge});
 
 }  // namespace

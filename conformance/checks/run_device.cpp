@@ -104,6 +104,7 @@ Judgement judge(CallUnderTest& under_test) {
 OPGATE_REGISTER_CHECK(run_device, {.name = "run.device",
                                    .scope = {.variants = Scope::Variants::contiguous,
                                              .device = Scope::Device::accelerator},
+                                   .revision = 2,
                                    .judge = &judge});
 
 }  // namespace

@@ -138,7 +138,8 @@ OPGATE_REGISTER_CHECK(run_modes, {.name = "run.modes",
                                   .scope = {.variants = Scope::Variants::contiguous,
                                             .dtypes = Scope::Dtypes::first,
                                             .first_sample = true,
-                                            .reference = true},
+                                            .reference = true,
+                                            .replaced_too = true},
                                   .judge = &judge});
 
 }  // namespace

@@ -57,6 +57,7 @@ Check check_from_json(const nlohmann::json& described) {
   check.scope.first_sample = described.at("first_sample");
   check.scope.registered = described.at("registered");
   check.scope.over_torch = described.at("over_torch");
+  check.scope.over_autograd = described.at("over_autograd");
   check.scope.reference = described.at("reference");
   if (const std::string device = described.at("device"); !device.empty())
     check.scope.device = device == "cpu" ? Scope::Device::cpu : Scope::Device::accelerator;

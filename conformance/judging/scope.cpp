@@ -153,6 +153,16 @@ bool of_sweep(Scope::Sweep sweep, const CallKey& key, const Variant& variant, bo
 
 bool writes_to_an_argument(const Spec& spec) { return spec.op && spec.op->schema().is_mutable(); }
 
+bool of_replaced(const Scope& scope, const Spec& spec) {
+  if (scope.over_torch || !spec.replaces_kernel()) return true;
+  return scope.over_autograd && c10::toFunctionalityKey(c10::parseDispatchKey(spec.replaced_at)) ==
+                                    c10::DispatchKey::AutogradFunctionality;
+}
+
+bool has_what_decides(const Scope& scope, const Spec& spec) {
+  return !scope.reference || spec.reference != nullptr || (scope.replaced_too && spec.replaces_kernel());
+}
+
 bool is_compared_with_cpu(const CallKey& key) {
   if (has_cpu_kernel_as_reference(*key.spec)) return true;
   const auto declared = key.spec->dtypes.find(c10::kCPU);
@@ -179,13 +189,12 @@ bool in_scope(const Scope& scope, const CallKey& key, const Variant& variant) {
   return of_kind(scope, key.spec->kind) && (!scope.subjects || scope.subjects->contains(key.spec->name)) &&
          of_variant(scope.variants, variant) && of_dtype(scope.dtypes, key, first_sample) &&
          of_sweep(scope.sweep, key, variant, first_sample) && (first_sample || !scope.first_sample) &&
-         (!scope.reference || key.spec->reference != nullptr) && (scope.drafts || !key.spec->draft) &&
+         has_what_decides(scope, *key.spec) && (scope.drafts || !key.spec->draft) &&
          (!scope.promised || is_asked(*scope.promised, key, first_sample)) &&
          (variant.accepts_dtype == nullptr || variant.accepts_dtype(key.dtype)) &&
          (!variant.mixes_devices || key.device != c10::kCPU) && (!scope.derivatives || has_derivative(key)) &&
          !(scope.in_cpp && key.spec->kernels_in_python) &&
-         !(scope.registered && is_function(key.spec->name)) &&
-         (scope.over_torch || !key.spec->replaces_kernel()) &&
+         !(scope.registered && is_function(key.spec->name)) && of_replaced(scope, *key.spec) &&
          (!scope.device || is_of_kind(key, *scope.device) ||
           (scope.on_cpu_too && replaces_cpu_kernel(key))) &&
          (!scope.on_cpu_too || is_compared_with_cpu(key)) &&

@@ -59,13 +59,17 @@ struct Scope {
   std::optional<Promise> promised = {};                ///< only if the spec makes this promise
   std::optional<Device> device = {};                   ///< only on devices of this kind
   bool drafts = true;                                  ///< also of drafts
-  bool reference = false;    ///< only if the spec has a reference, which a draft need not have
+  bool reference = false;  ///< only if the spec has a reference, which a draft need not have
+  /// With `reference`, also kernels over torch's own operators: their calls are compared with each other.
+  bool replaced_too = false;
   bool derivatives = false;  ///< only calls with a floating or complex tensor, and ordinary numbers only
   bool in_cpp = false;       ///< only operators that a C++ program can call
   bool registered = false;   ///< only operators of a dispatcher, and no functions
   /// Also kernels over torch's own operators. Compilers and exporters compile these operators by code of
   /// their own, so that what they return shows nothing of such a kernel.
   bool over_torch = true;
+  /// Without `over_torch`, still kernels at an Autograd key, which compilers trace instead of torch's own.
+  bool over_autograd = false;
   std::string_view unless_unspecified_for = {};  ///< not where the spec leaves results unspecified for this
   bool writes = false;                           ///< only operators that write to an argument
   /// Only dtypes that the spec declares on the CPU as well; of a draft without a reference, only operators

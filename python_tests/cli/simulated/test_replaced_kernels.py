@@ -37,10 +37,12 @@ def below_autograd(x):
 
 library.impl("silu", {}, "AutogradCPU")
 """
-CHECKS = ("--check", "value", "effect", "error.raises", "fake.metadata", "registration")
+CHECKS = ("--check", "value", "effect", "error.raises", "fake.metadata", "registration", "run.modes")
 PLANTED = {
     "atan2": {"error.raises"},  # a number on the CPU
+    "bmm": {"value.device"},  # digits of float32
     "cat": {"error.raises"},  # the type of an exception
+    "cumsum": {"run.modes"},  # the branch for deterministic algorithms
     "deg2rad": {"value.device", "fake.metadata"},  # the dtype for integers
     "fmax": {"error.raises"},  # promotion
     "hypot.out": {"value.device", "fake.metadata"},  # `out` of other sizes
@@ -115,6 +117,24 @@ def test_a_kernel_above_autograd_that_has_no_derivative_is_found(
     assert run.returncode == (0 if right else 1), run
     causes = [defect["cause"] for defect in read_results(tmp_path / ".opgate").defects]
     assert causes == ([] if right else ["no result has a derivative"])
+
+
+@pytest.mark.parametrize(("traced", "right"), [("x", True), ("1.5 * x", False)])
+def test_a_kernel_that_goes_another_way_while_it_is_traced_is_found(
+    opgate: OpGate, tmp_path: Path, traced: str, right: bool
+) -> None:
+    below = f"""below_autograd(x):
+    if torch.compiler.is_compiling():
+        return x * torch.sigmoid({traced})
+"""
+    kernels = OVER_AUTOGRAD.replace("below_autograd(x):\n", below).replace("{}", "Silu.apply")
+    (tmp_path / "over_autograd.py").write_text(BEGIN + kernels)
+    words = ("--over", "AutogradCPU", "--module", "over_autograd")
+    assert opgate("record", *words, folder=tmp_path).returncode == 0
+    run = opgate("run", "--device", "cpu", "--check", "value", "compile", "export", folder=tmp_path)
+    assert run.returncode == (0 if right else 1), run
+    broken = read_results(tmp_path / ".opgate").failing_checks("silu")
+    assert broken == (set() if right else {"compile.equal"})
 
 
 def test_a_recording_for_a_kernel_that_nothing_registers_is_refused(opgate: OpGate, tmp_path: Path) -> None:

@@ -120,6 +120,7 @@ def judge_dynamic(call: Call, tensors: list[torch.Tensor]) -> Judgement:
     "compile.equal",
     registered=True,
     over_torch=False,
+    over_autograd=True,
     slow=True,
     needs_compiler=True,
     needs_fake=True,

@@ -48,6 +48,8 @@ class Check:
     """Whether the check is only for operators that PyTorch's dispatcher knows, and for no functions."""
     over_torch: bool = True
     """Whether the check is also for kernels over torch's own operators, which no compiler calls."""
+    over_autograd: bool = False
+    """Without `over_torch`: whether it is still for those at an Autograd key, which compilers trace."""
     needs_package: bool = False
     needs_fake: bool = False
     """Whether it traces the call, so that an operator without a fake kernel is not asked."""
