@@ -16,8 +16,8 @@
 namespace opgate::run_device {
 namespace {
 
-// Where the results must lie: on the device that an argument names, or otherwise on that of the tensors, which
-// is `inputs`. None if there are neither, and for a draft, whose device may mean something else.
+// Where the results must lie: on the device that an argument names, or otherwise on that of the tensors,
+// which is `inputs`. None if there are neither, and for a draft, whose device may mean something else.
 std::optional<c10::Device> place_of_results(CallUnderTest& under_test, c10::Device inputs) {
   const Arguments& arguments = under_test.observed().arguments;
   const auto named = std::ranges::find_if(arguments.stack, &c10::IValue::isDevice);

@@ -61,8 +61,8 @@ struct MaterializeOptions {
 /// example because a tensor is too large for memory.
 Arguments materialize(const CallKey& key, ValueCache& cache, const MaterializeOptions& options = {});
 
-/// True if the call's variant keeps the sample's values: no elements that share memory, no other sizes, and no
-/// argument that is the same tensor as another.
+/// True if the call's variant keeps the sample's values: no elements that share memory, no other sizes, and
+/// no argument that is the same tensor as another.
 bool keeps_values(const CallKey& key);
 
 /// A tensor on `device` with this geometry over a new storage, its gaps filled with `gap`. `values` must be

@@ -65,8 +65,8 @@ bool is_number(const c10::TypePtr& type) {
          type->kind() == TypeKind::NumberType;
 }
 
-// Whether the schema takes None, and the sample gives something else. A generator is left out of this: without
-// one, results are other random numbers.
+// Whether the schema takes None, and the sample gives something else. A generator is left out of this:
+// without one, results are other random numbers.
 bool can_be_left_out(const c10::Argument& formal, const Argument& given) {
   if (formal.type()->kind() != TypeKind::OptionalType || given.generator() != nullptr) return false;
   return given.other() == nullptr || !given.other()->isNone();

@@ -97,8 +97,8 @@ class SpecWriter {
   SpecWriter& because(std::string part);
 
   /// The type that the exception of the rejection just written has for a caller in Python, or one that its
-  /// type derives from: "ValueError" for TORCH_CHECK_VALUE, "IndexError" for TORCH_CHECK_INDEX, "RuntimeError"
-  /// for TORCH_CHECK. Without this word, any type will do.
+  /// type derives from: "ValueError" for TORCH_CHECK_VALUE, "IndexError" for TORCH_CHECK_INDEX,
+  /// "RuntimeError" for TORCH_CHECK. Without this word, any type will do.
   SpecWriter& raises(std::string type);
 
   /// The caller is responsible for the values of this argument (offsets, lengths, indices): bad values are

@@ -7,9 +7,10 @@
 
 namespace opgate {
 
-/// Fails where the reference raises, except for an empty group and an optional argument that is None; where the number, shape or dtype of the results differs from the
-/// reference's; where values differ by more than rounding (16 ulps of the largest value); and where the
-/// results depend on memory outside the arguments. Without a reference only the last of these is judged.
+/// Fails where the reference raises, except for an empty group and an optional argument that is None; where
+/// the number, shape or dtype of the results differs from the reference's; where values differ by more than
+/// rounding (16 ulps of the largest value); and where the results depend on memory outside the arguments.
+/// Without a reference only the last of these is judged.
 ///
 /// The spec promises no accuracy for inputs that it does not write. Without a check for the damage the
 /// result is garbage, and differs by far more than rounding. Values are not compared where the damage is

@@ -48,8 +48,8 @@ std::vector<OfferedPlacement> rearranged(c10::IntArrayRef sizes) {
   return found;
 }
 
-// Whether `laid` shows, at each position, the value that belongs to this position or to another one with the same
-// storage element: along a dim of stride 0 that of the first slice.
+// Whether `laid` shows, at each position, the value that belongs to this position or to another one with
+// the same storage element: along a dim of stride 0 that of the first slice.
 bool shows(const at::Tensor& laid, at::Tensor values, const Geometry& geometry) {
   for (size_t dim = 0; dim < geometry.sizes.size(); ++dim) {
     if (geometry.strides[dim] == 0) values = values.slice(static_cast<int64_t>(dim), 0, 1);
