@@ -7,6 +7,7 @@ import re
 import shlex
 import tomllib
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -92,27 +93,32 @@ def test_each_defect_is_found_by_its_check_and_no_twin_is_flagged(selftest: Self
     demand_all_found(selftest.completed)
 
 
+def digest(texts: Iterable[str]) -> str:
+    """A short digest of texts in this order."""
+    return hashlib.sha1("\n".join(texts).encode()).hexdigest()[:8]
+
+
 def test_verdicts_change_with_the_revision_of_their_check_alone(
     selftest: Selftest, source: Path, request: pytest.FixtureRequest
 ) -> None:
     results = read_results(selftest.output)
-    verdicts: dict[tuple[str, str], list[str]] = {}
+    verdicts: dict[tuple[str, str], dict[str, str]] = {}
     for case, line in sorted(results.cases.items()):
         name, call = case.split("/", 1)
         if "/cuda/" not in case:
-            verdicts.setdefault((name, case.rpartition("/")[2]), []).append(f"{call} {line['verdict']}\n")
+            verdicts.setdefault((name, case.rpartition("/")[2]), {})[call] = line["verdict"]
     now = {}
     for name, row in matrix(selftest.completed).items():
-        lines = "".join(verdicts.get((name, row.check), []))
-        now[name] = (
-            f"{results.header['revisions'][row.check]} {hashlib.sha1(lines.encode()).hexdigest()[:12]}"
-        )
+        of_check = verdicts.get((name, row.check), {})
+        parts = (results.header["revisions"][row.check], digest(of_check), digest(of_check.values()))
+        now[name] = " ".join(parts)
     file = source / "fixtures" / "revisions" / "verdicts.toml"
     kept = tomllib.loads(file.read_text())
-    of_revision = {name: kept.get(name, "").split()[:1] == now[name].split()[:1] for name in now}
+    # The revision, and the cases: new ones need no new revision, because no evidence has them.
+    as_kept = {name: kept.get(name, "").split()[:2] == now[name].split()[:2] for name in now}
     if request.config.getoption("--approve"):
-        kept = {name: kept[name] if of_revision[name] else now[name] for name in now}
-        file.write_text("".join(f'{name} = "{text}"\n' for name, text in sorted(kept.items())))
+        kept = {name: kept[name] if as_kept[name] else now[name] for name in now}
+        file.write_text("".join(f'"{name}" = "{text}"\n' for name, text in sorted(kept.items())))
     assert kept == now, (
         "A planted defect is judged otherwise than before. If the defect itself has not changed, raise the "
         "revision of its check, or kRevisionOfComparison in judging/revision.h: no evidence of a GPU then "
