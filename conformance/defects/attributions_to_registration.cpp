@@ -75,10 +75,11 @@ const BrokenCase* mode_without_kernel(const BrokenCase& broken, const Symptoms& 
 }
 
 // PyTorch refuses to write to a tensor that overlaps itself: such layouts fail because the argument is
-// written.
+// written. Windows that overlap in part are not refused, and what is written to one is seen in the next.
 const BrokenCase* layout_of_a_written_argument(const BrokenCase& broken, const Symptoms& all) {
-  if (broken.fault.kind != fault::kLayout || broken.differs_in_values()) return nullptr;
   const Arrangement mine = arrangement_of(broken.variant);
+  const bool may_differ = mine.layout == "windows";
+  if (broken.fault.kind != fault::kLayout || (broken.differs_in_values() && !may_differ)) return nullptr;
   return all.find([&](const BrokenCase& each) {
     return each.fault.kind == fault::kMutation &&
            (each.fault.about == mine.arguments || mine.arguments == "all");

@@ -161,12 +161,11 @@ LayoutDiagnosis diagnose_layout(CallUnderTest& under_test) {
         seen, true, false, misreading_calls(under_test, *input)};
   }
   if (input->geometry.numel() > input->geometry.elements) {
-    return {
-        fmt::format(
-            "`{}` has stride 0 and only {} elements of storage for {} values; a kernel that reads numel() "
-            "elements in a row reads past its end",
-            input->name, input->geometry.elements, input->geometry.numel()),
-        "", false};
+    return {fmt::format("`{}` has only {} elements of storage for {} values, which share them; a kernel that "
+                        "reads numel() "
+                        "elements in a row reads past its end",
+                        input->name, input->geometry.elements, input->geometry.numel()),
+            "", false};
   }
   return {};
 }
